@@ -1,0 +1,1 @@
+"""The deployment agent: drives the core, executes its commands, publishes the queue."""

@@ -1,0 +1,1 @@
+"""The data plane: takes clients' requests and forwards each to a worker."""

@@ -1,0 +1,233 @@
+"""Every key there is, with its type, default, bounds and meaning.
+
+One frozen object, made once and passed down. docs/configuration.md, the flags and the
+environment variables are generated from it. `flag` in a field is a short name for a key that
+people type often; every other key's flag is `--section-key`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from steelyard.config.values import Address, AddressText, Bytes
+
+Seconds = Annotated[float, Field(ge=0)]
+Percent = Annotated[float, Field(ge=0, le=100)]
+Count = Annotated[int, Field(ge=1)]
+
+
+def key(default: Any, description: str, *, flag: str = "", **bounds: Any) -> Any:
+    """A key: its default, its meaning, its short flag and its bounds."""
+    extra = {"flag": flag} if flag else None
+    return Field(default, description=description, json_schema_extra=extra, **bounds)
+
+
+class Section(BaseModel):
+    """A table of the file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class Application(Section):
+    """What is served."""
+
+    name: str = key(
+        "app",
+        "Name of the application; it names workers, records and log files.",
+        flag="--name",
+        pattern=r"^[a-z0-9][a-z0-9-]{0,39}$",
+    )
+    command: tuple[str, ...] = key(
+        (), "The command of one worker. `{port}` is filled in, and `$PORT` is set."
+    )
+    directory: Path = key(Path(), "Where the command runs.")
+    environment: dict[str, str] = key({}, "Variables added to the workers' environment.")
+
+
+class Runtime(Section):
+    """Where workers run."""
+
+    kind: Literal["process", "docker", "swarm", "stub"] = key(
+        "process", "What a worker is.", flag="--runtime"
+    )
+    ports: tuple[int, int] = key(
+        (21000, 29999),
+        "First and last port given to workers; outside the system's range for outgoing connections.",
+    )
+    cpus: float | None = key(None, "CPU limit of one worker, in cores.", flag="--cpus", gt=0)
+    memory: Bytes | None = key(None, "Memory limit of one worker.", flag="--memory")
+    grace: Seconds = key(10.0, "Time between asking a worker to end and killing it.")
+    leftovers: Literal["adopt", "reap"] = key(
+        "adopt", "What the agent does on its start with workers of an earlier life."
+    )
+
+
+class Probe(Section):
+    """How the agent finds out whether a worker can serve."""
+
+    path: str | None = key(
+        None,
+        "HTTP path that answers 200…399 when the worker is ready; none: its port accepts.",
+        flag="--health-path",
+        pattern=r"^/[!-~]*$",
+    )
+    interval: Seconds = key(1.0, "Time between two probes of a worker.", gt=0)
+    timeout: Seconds = key(2.0, "A probe that takes longer has failed.", gt=0)
+    failures: Count = key(2, "Failed probes in a row that take a worker out of the ring.")
+    boot: Seconds = key(
+        30.0, "A worker not ready by then is replaced.", flag="--boot-timeout", gt=0
+    )
+    hung: Seconds = key(20.0, "A worker whose probes fail this long is replaced.", gt=0)
+
+
+class Score(Section):
+    """How a worker is rated, 0…100 (docs/architecture.md has the formulas)."""
+
+    cpu: float = key(0.35, "Weight of the CPU score.", ge=0)
+    memory: float = key(0.25, "Weight of the memory score.", ge=0)
+    network: float = key(0.15, "Weight of the network score.", ge=0)
+    availability: float = key(0.25, "Weight of the availability score.", ge=0)
+    network_capacity: float | None = key(
+        None, "MB/s that count as a full network; none: relative change counts.", gt=0
+    )
+    history: Count = key(20, "Response times that are averaged.")
+    best: Count = key(10, "How many of the best response times are averaged.")
+    best_age: Seconds = key(300.0, "A best response time is forgotten after this.", gt=0)
+    smoothing: float = key(0.2, "Weight of the newest value in the smoothed one.", gt=0, le=1)
+
+    @model_validator(mode="after")
+    def _some_weight(self) -> Score:
+        if self.cpu + self.memory + self.network + self.availability <= 0:
+            raise ValueError("at least one weight above 0")
+        return self
+
+
+class States(Section):
+    """Where utilization changes a worker's state."""
+
+    low: Percent = key(30.0, "Utilization below this is low (LU).")
+    high: Percent = key(60.0, "Utilization from this on is high (HU).")
+    hysteresis: Percent = key(5.0, "How far below a cut utilization must fall to go back.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> States:
+        if self.low >= self.high:
+            raise ValueError(f"low below high, but {self.low:g} is not below {self.high:g}")
+        return self
+
+
+class Scaling(Section):
+    """How many workers there are."""
+
+    policy: Literal["step", "fixed"] = key("step", "The scaling policy.", flag="--policy")
+    min: Count = key(4, "Fewest workers; the first ones are never retired.", flag="--min")
+    max: Count = key(8, "Most workers.", flag="--max")
+    low: Percent = key(20.0, "Retire workers while mean utilization is below this.")
+    high: Percent = key(60.0, "Add workers when mean utilization reaches this.")
+    critical: Percent = key(80.0, "Add workers when one worker's utilization reaches this.")
+    up: Count = key(1, "How many workers one decision adds.")
+    down: Count = key(1, "How many workers one decision retires.")
+    cooldown: Seconds = key(5.0, "Time after a decision in which there is no other.")
+    dwell_up: Seconds = key(4.0, "How long the load must be high before workers are added.")
+    dwell_down: Seconds = key(30.0, "How long the load must be low before workers are retired.")
+    drain: Seconds = key(30.0, "A retired worker is stopped after this even if it is not done.")
+    backoff: Seconds = key(1.0, "Wait after a failed start; doubles with each failure in a row.")
+    backoff_max: Seconds = key(60.0, "Longest wait after a failed start.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Scaling:
+        if self.min > self.max:
+            raise ValueError(f"min not above max, but {self.min} is above {self.max}")
+        if not self.low < self.high <= self.critical:
+            raise ValueError("low below high, and high not above critical")
+        return self
+
+
+class Agent(Section):
+    """The deployment agent."""
+
+    listen: AddressText = key(
+        Address("127.0.0.1", 8081), "Where its API and the queue are served.", flag="--agent-listen"
+    )
+    tick: Seconds = key(2.0, "Time between two measurements, decisions and queues.", gt=0)
+    on_stop: Literal["stop", "leave"] = key(
+        "stop", "What happens to the workers when the agent is asked to stop."
+    )
+
+
+class Gateway(Section):
+    """The balancers."""
+
+    listen: AddressText = key(
+        Address("127.0.0.1", 8080), "Where clients are served.", flag="--listen"
+    )
+    processes: Annotated[int, Field(ge=1, le=64)] = key(
+        2, "Balancer processes on that port.", flag="--processes"
+    )
+    backlog: Count = key(1024, "Connections that may wait to be accepted, per process.")
+    connections: Count = key(10000, "Most clients connected, per process.")
+    head: Bytes = key(32 * 1024, "Largest request or response head; larger: 431 or 502.")
+    fields: Count = key(100, "Most fields in a head; more: 431 or 502.")
+    body: Bytes | None = key(None, "Largest request body; larger: 413. None: no limit.")
+    head_timeout: Seconds = key(10.0, "A request head must be complete in this time.", gt=0)
+    idle_timeout: Seconds = key(75.0, "An idle client connection is closed after this.", gt=0)
+    body_timeout: Seconds = key(60.0, "Longest pause within a body, either way.", gt=0)
+    connect_timeout: Seconds = key(3.0, "A worker must accept in this time.", gt=0)
+    answer_timeout: Seconds = key(60.0, "A worker must begin its answer by then, or 504.", gt=0)
+    upstream_idle: Seconds = key(
+        4.0, "An idle connection to a worker is closed after this; less than the worker's own."
+    )
+    retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
+    drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")
+
+
+class Store(Section):
+    """What survives a restart."""
+
+    url: str = key(
+        "sqlite:",
+        "`sqlite:PATH` (no path: a file in the state folder) or `memory:`.",
+        flag="--store",
+    )
+
+
+class Log(Section):
+    """What the agent and the balancers write about themselves."""
+
+    level: Literal["debug", "info", "warning", "error"] = key(
+        "info", "Least important message that is written.", flag="--log-level"
+    )
+
+
+class Settings(BaseModel):
+    """The whole configuration."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    state: Path = key(
+        Path("~/.local/state/steelyard"),
+        "Folder of the token, the embedded store and the workers' logs.",
+        flag="--state",
+    )
+    application: Application = Application()
+    runtime: Runtime = Runtime()
+    probe: Probe = Probe()
+    score: Score = Score()
+    states: States = States()
+    scaling: Scaling = Scaling()
+    agent: Agent = Agent()
+    gateway: Gateway = Gateway()
+    store: Store = Store()
+    log: Log = Log()
+
+    @property
+    def folder(self) -> Path:
+        """The application's own folder below the state folder."""
+        return self.state.expanduser() / self.application.name
+
+    @property
+    def token_file(self) -> Path:
+        return self.state.expanduser() / "token"

@@ -1,0 +1,59 @@
+"""The queue: the ordered snapshot of (worker, score, state) that the agent publishes.
+
+It is always whole, so a balancer that missed ten of them needs only the next one. `epoch` is one
+life of an agent and `version` counts within it; a balancer echoes both in its reports, which is
+how the agent knows that a balancer has stopped sending to a worker in SUNDOWN.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from steelyard.core.lifecycle import State
+from steelyard.errors import MalformedError
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Entry(BaseModel):
+    """One worker in the queue."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1)
+    host: str = Field(min_length=1)
+    port: int = Field(ge=1, le=65535)
+    score: float = Field(ge=0, le=100)
+    state: State
+    weight: float = Field(ge=0)  # its share of new requests; 0: none
+
+
+class Queue(BaseModel):
+    """All workers of an application that a balancer may know of, best score first."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    application: str
+    epoch: str
+    version: int = Field(ge=0)
+    workers: tuple[Entry, ...] = ()
+
+
+def parse_queue(text: str | bytes) -> Queue:
+    """Read a queue message; a malformed one is refused with the place of the first fault."""
+    return parse_message(Queue, "queue", text)
+
+
+def parse_message(model: type[M], word: str, text: str | bytes) -> M:
+    """Read one JSON message of the link between agent and balancer."""
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "message"
+        raise MalformedError(
+            f"malformed {word}: {place}: {first['msg']}",
+            hint="agent and balancer must be of the same version",
+        ) from error

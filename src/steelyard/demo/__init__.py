@@ -1,0 +1,1 @@
+"""The built-in web application: something to serve, load and break."""

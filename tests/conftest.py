@@ -1,0 +1,33 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def _cgroup_writable() -> bool:
+    return any(os.access(Path("/sys/fs/cgroup") / sub, os.W_OK) for sub in ("", "memory"))
+
+
+# What a test may need beyond Python, and how to see whether it is there.
+THINGS: dict[str, Callable[[], bool]] = {
+    "cgroup": _cgroup_writable,
+    "curl": lambda: shutil.which("curl") is not None,
+}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip visibly what the machine lacks; in CI that is a failure: nothing is skipped there."""
+    for mark in item.iter_markers("needs"):
+        thing = mark.args[0]
+        if THINGS[thing]():
+            continue
+        message = f"needs {thing}, which this machine lacks"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
