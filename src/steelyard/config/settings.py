@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
 from steelyard.config.values import Address, AddressText, Bytes
 
@@ -21,7 +22,7 @@ Count = Annotated[int, Field(ge=1)]
 
 def key(default: Any, description: str, *, flag: str = "", **bounds: Any) -> Any:
     """A key: its default, its meaning, its short flag and its bounds."""
-    extra = {"flag": flag} if flag else None
+    extra: JsonDict | None = {"flag": flag} if flag else None
     return Field(default, description=description, json_schema_extra=extra, **bounds)
 
 
@@ -55,7 +56,7 @@ class Runtime(Section):
     )
     ports: tuple[int, int] = key(
         (21000, 29999),
-        "First and last port given to workers; outside the system's range for outgoing connections.",
+        "First and last port for workers; outside the range of outgoing connections.",
     )
     cpus: float | None = key(None, "CPU limit of one worker, in cores.", flag="--cpus", gt=0)
     memory: Bytes | None = key(None, "Memory limit of one worker.", flag="--memory")
