@@ -1,12 +1,14 @@
 """The pure core: events in, commands out; no clock, RNG, environment, socket or log.
 
-usage         counters → what a worker consumed between two samples
-availability  response times → how well a worker answers
-score         usage and availability → 0…100, 100 is best
-lifecycle     the table of states
-scaling       policies: how many workers there should be, and why
-fleet         all workers: handle(event, now) -> commands
-queue         the snapshot the agent publishes
-report        what a balancer tells the agent
-record        what the store keeps
+usage, availability  counters and response times → what a worker consumed, how well it answers
+score, meter         those → 0…100, 100 is best
+lifecycle, worker    the table of states, and one worker that follows it
+scaling              policies: how many workers there should be, and why
+fleet                all workers: handle(event, now) -> commands (events, commands, rules)
+roster, links        what the fleet knows of its workers, and of its balancers
+restarts             the back-off of workers that fail
+queue, publication   the snapshot the agent publishes, and when it changes
+report               what a balancer tells the agent
+record, ledger       what the store keeps, and when it changes
+status               what the agent tells people
 """

@@ -1,0 +1,88 @@
+"""Availability: how well a worker answers, from its response times (seed 000, 3.1).
+
+    Effective = 0.3 · current + 0.7 · average
+    base      = 100 · (Best / Effective)^1.5
+    penalty   = 20 · (1 − e^−(Effective − threshold))     when Effective exceeds the threshold
+    trendfix  = 10 · (older − recent) / older
+    s_a       = clip(base − penalty + trendfix), smoothed
+
+Best is the mean of the best times of a window that expires, so that one lucky answer does not
+set the bar for ever. The draft leaves the dynamic threshold open: here it is the mean of the
+history plus its standard deviation. A term with too few samples is 0.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from math import exp
+from statistics import fmean, pstdev
+
+from steelyard.core.usage import clip
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """How much of the past counts."""
+
+    history: int = 20  # response times that are averaged
+    best: int = 10  # how many of the best ones are averaged
+    best_age: float = 300.0  # seconds until a best time is forgotten
+    smoothing: float = 0.2  # weight of the newest score
+
+
+@dataclass(slots=True)
+class Availability:
+    """The response times of one worker, and the score they make."""
+
+    memory: Memory
+    times: deque[float] = field(init=False)
+    seen: deque[tuple[float, float]] = field(default_factory=deque)  # (when, seconds)
+    score: float | None = None
+
+    def __post_init__(self) -> None:
+        self.times = deque(maxlen=self.memory.history)
+
+    def add(self, seconds: float, now: float) -> float:
+        """Take in the mean response time of the last interval; return the smoothed score."""
+        self.times.append(seconds)
+        self.seen.append((now, seconds))
+        while self.seen[0][0] < now - self.memory.best_age:
+            self.seen.popleft()
+        raw = availability(list(self.times), self._best())
+        self.score = raw if self.score is None else smooth(self.score, raw, self.memory.smoothing)
+        return self.score
+
+    def _best(self) -> float:
+        return fmean(sorted(seconds for _, seconds in self.seen)[: self.memory.best])
+
+
+def availability(times: list[float], best: float) -> float:
+    """The score of a history of response times, oldest first, before smoothing."""
+    effective = 0.3 * times[-1] + 0.7 * fmean(times)
+    base = 100.0 * (best / effective) ** 1.5 if effective > 0 else 100.0
+    return clip(base - penalty(effective, threshold(times)) + 10.0 * trend(times))
+
+
+def threshold(times: list[float]) -> float:
+    """Response times beyond this are unusual for the worker."""
+    return fmean(times) + pstdev(times)
+
+
+def penalty(effective: float, limit: float) -> float:
+    """0 up to the limit, then rising towards 20."""
+    return 20.0 * (1.0 - exp(limit - effective)) if effective > limit else 0.0
+
+
+def trend(times: list[float]) -> float:
+    """The relative gain of the newer half over the older one; 0 with fewer than two samples."""
+    middle = len(times) // 2
+    older, recent = times[:middle], times[middle:]
+    if not older or fmean(older) <= 0:
+        return 0.0
+    return (fmean(older) - fmean(recent)) / fmean(older)
+
+
+def smooth(old: float, new: float, weight: float) -> float:
+    """Exponential moving average."""
+    return weight * new + (1.0 - weight) * old

@@ -1,0 +1,397 @@
+"""The fleet: all workers of an application. `handle(event, now)` returns the commands to execute.
+
+Theory of operation. `target` is how many workers there should be, within the limits; a policy
+moves it, and an operator moves the limits. After every event the fleet settles: workers that
+have drained are stopped, those that hang or do not boot are failed, missing ones are started (as
+fast as the back-off allows), and the queue is published when it has changed. A death needs no
+rule of its own: it leaves one worker missing, so exactly one is started for it.
+
+Nothing is started or published before the first Reconciled: until then the fleet does not know
+what already runs.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from steelyard.core import events
+from steelyard.core.commands import Command, Decide, Forget, Publish, Save, SaveLimits, Start, Stop
+from steelyard.core.ledger import Ledger
+from steelyard.core.lifecycle import SERVING, Signal, State
+from steelyard.core.links import Links
+from steelyard.core.meter import Meter
+from steelyard.core.publication import Publication
+from steelyard.core.record import LimitsRecord, WorkerRecord
+from steelyard.core.report import Report
+from steelyard.core.restarts import Restarts
+from steelyard.core.roster import Roster
+from steelyard.core.rules import Rules
+from steelyard.core.scaling.base import Policy, Verdict, View
+from steelyard.core.usage import Sample
+from steelyard.core.worker import Worker
+
+
+class Fleet:
+    """Decides; does nothing itself."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        policy: Policy,
+        names: Callable[[], str],
+        epoch: str,
+        limits: LimitsRecord | None = None,
+    ) -> None:
+        self.rules = rules
+        self.policy = policy
+        self.min, self.max = effective_limits(rules, limits)
+        self.target = self.min
+        self.roster = Roster()
+        self.links = Links(epoch, rules.link_patience)
+        self.restarts = Restarts(rules.backoff, rules.backoff_max, rules.stable)
+        self.publication = Publication(rules.application, epoch)
+        self.ledger = Ledger(rules.application, rules.source)
+        self.verdict = Verdict(0, "steady: nothing measured yet")
+        self.decisions: deque[Decide] = deque(maxlen=100)
+        self.ever_ready = False
+        self._names = names
+        self._opened: float | None = None  # when the first Reconciled came
+        self.closing = False
+        self._last_action: float | None = None
+        self._unproven: set[str] = set()  # adopted, not probed yet: the queue waits for them
+        self._owed: deque[tuple[str, str]] = deque()  # (action, reason) of starts to come
+        self._out: list[Command] = []
+        self._now = 0.0
+
+    def handle(self, event: events.Event, now: float) -> list[Command]:
+        """Take in one event; return what is to be done about it, in order."""
+        self._now, self._out = now, []
+        self._take(event)
+        if self._opened is not None:
+            self._settle(ticking=isinstance(event, events.Tick))
+        return self._out
+
+    @property
+    def closed(self) -> bool:
+        """Asked to close, and nothing is left."""
+        return self.closing and not self.roster.by_name
+
+    def _take(self, event: events.Event) -> None:
+        match event:
+            case events.Reconciled():
+                self._reconcile(event)
+            case events.Started():
+                self._started(event)
+            case events.StartFailed(name, reason) | events.Exited(name, reason):
+                self._ended(name, reason)
+            case events.Sampled(samples):
+                self._sampled(samples)
+            case events.Probed():
+                self._probed(event)
+            case events.Reported(report):
+                self._reported(report)
+            case events.BalancerJoined(balancer):
+                self.links.join(balancer)
+            case events.BalancerLost(balancer):
+                self.links.lose(balancer, self._now)
+            case events.DrainAsked(name):
+                self._drain_asked(name)
+            case events.LimitsAsked(low, high):
+                self._limits_asked(low, high)
+            case events.CloseAsked():
+                self._close()
+            case events.Tick():
+                self._tick()
+
+    # What happened.
+
+    def _reconcile(self, event: events.Reconciled) -> None:
+        running = {found.worker: found for found in event.running}
+        records = {record.name: record for record in event.records}
+        for name in records.keys() - running.keys() - self.roster.by_name.keys():
+            self._out.append(Forget(name))
+        for name, found in running.items():
+            if not self.roster.knows(name):
+                self._adopt(found, records.get(name))
+        for worker in self.roster:
+            if worker.started and worker.born < event.at and worker.name not in running:
+                self._ended(worker.name, "gone")
+        if self._opened is None:
+            self._opened = self._now
+            self.target = clamp(len(self.roster.live()), self.min, self.max)
+
+    def _adopt(self, found: events.Found, record: WorkerRecord | None) -> None:
+        sequence = self.roster.next_sequence if record is None else record.sequence
+        worker = self._enrol(found.worker, sequence)
+        worker.host, worker.port, worker.allowance = found.host, found.port, found.allowance
+        if record is None or record.state is State.INIT:
+            self._unproven.add(worker.name)
+        else:
+            self._resume(worker, record)
+        self._decide("adopt", (worker.name,), f"found running on port {found.port}")
+
+    def _resume(self, worker: Worker, record: WorkerRecord) -> None:
+        worker.state = record.state
+        if record.state in SERVING:
+            worker.ready, worker.ready_since = True, self._now
+            worker.meter.score = record.score
+            self.ever_ready = True
+        else:
+            worker.why_leaving = "was leaving before the restart"
+            worker.state, worker.sundown_version = State.SUNDOWN, self.publication.next_version
+
+    def _started(self, event: events.Started) -> None:
+        worker = self.roster.get(event.worker)
+        if worker is not None:
+            worker.host, worker.port, worker.allowance = event.host, event.port, event.allowance
+
+    def _ended(self, name: str, reason: str) -> None:
+        worker = self.roster.get(name)
+        if worker is None:
+            return
+        if worker.live:
+            self._died(worker, reason)
+        self.roster.remove(worker)
+        self._unproven.discard(name)
+        self.ledger.forget(name)
+        self._out.append(Forget(name))
+
+    def _died(self, worker: Worker, reason: str) -> None:
+        if worker.state is State.INIT:
+            self._count_failure(f"{worker.name} ended before it was ready: {reason}")
+        elif worker.ready_since and self._now - worker.ready_since < self.rules.stable:
+            self._count_failure(f"{worker.name} ended soon after its start: {reason}")
+        worker.move(Signal.DIED, self._now)
+        self._owe("replace", f"replaces {worker.name}: {reason}")
+
+    def _sampled(self, samples: Mapping[str, Sample]) -> None:
+        for name, sample in samples.items():
+            worker = self.roster.get(name)
+            if worker is not None and worker.in_ring:
+                worker.meter.take(sample, worker.allowance)
+                worker.follow_load(self.rules.cuts, self._now)
+
+    def _probed(self, event: events.Probed) -> None:
+        worker = self.roster.get(event.worker)
+        if worker is None or not worker.live:
+            return
+        worker.probed(event.ok, event.problem, self.rules.patience, self._now)
+        self._unproven.discard(worker.name)
+        if event.ok:
+            self.ever_ready = True
+            worker.meter.add_probe(event.seconds)
+
+    def _reported(self, report: Report) -> None:
+        self.links.report(report)
+        for name, traffic in report.workers.items():
+            worker = self.roster.get(name)
+            if worker is not None:
+                worker.meter.add_traffic(traffic)
+
+    def _drain_asked(self, name: str) -> None:
+        worker = self.roster.get(name)
+        if worker is None or not worker.live:
+            return
+        self._owe("replace", f"replaces {name}: drained by an operator")
+        self._leave(worker, Signal.DRAIN, "drained by an operator")
+        self._decide("drain", (name,), "asked for by an operator")
+
+    def _limits_asked(self, low: int, high: int) -> None:
+        before, after = f"{self.min}…{self.max}", f"{low}…{high}"
+        self.min, self.max = low, high
+        self.target = clamp(self.target, low, high)
+        self._decide("limits", (), f"asked for by an operator: {before} → {after}")
+        configured = {"configured_min": self.rules.min, "configured_max": self.rules.max}
+        self._out.append(SaveLimits(LimitsRecord(min=low, max=high, **configured)))
+
+    def _close(self) -> None:
+        self.closing = True
+        self.target = 0
+        self._owed.clear()
+        self._opened = self._now if self._opened is None else self._opened
+        for worker in self.roster.live():
+            self._leave(worker, Signal.DRAIN, "the agent stops")
+
+    def _tick(self) -> None:
+        self.links.expire(self._now)
+        for worker in self.roster:
+            if worker.ready_since is not None:
+                self.restarts.prove(worker.born, worker.ready_since, self._now)
+        if self._opened is not None and not self.closing:
+            self._consult()
+
+    # What the policy says.
+
+    def _consult(self) -> None:
+        self.verdict = self.policy.decide(self.view())
+        if self.verdict.change > 0:
+            self._grow(self.verdict)
+        elif self.verdict.change < 0:
+            self._shrink(self.verdict)
+
+    def view(self) -> View:
+        """What a policy may know."""
+        live = len(self.roster.live())
+        return View(
+            now=self._now,
+            workers=self.target,
+            booting=self.roster.booting() + max(0, self.target - live),
+            min=self.min,
+            max=self.max,
+            utilization={w.name: w.meter.utilization for w in self.roster.in_ring()},
+            retirable=len(self._retirable()),
+            last_action=self._last_action,
+        )
+
+    def _grow(self, verdict: Verdict) -> None:
+        change = min(verdict.change, self.max - self.target)
+        self.target += change
+        self._last_action = self._now
+        for _ in range(change):
+            self._owe("up", verdict.reason)
+
+    def _shrink(self, verdict: Verdict) -> None:
+        idle_first = sorted(
+            self._retirable(), key=lambda w: (self.links.open_exchanges(w.name), -w.sequence)
+        )
+        leaving = idle_first[: min(-verdict.change, self.target - self.min)]
+        for worker in leaving:
+            self._leave(worker, Signal.RETIRE, verdict.reason)
+        if leaving:
+            self.target -= len(leaving)
+            self._last_action = self._now
+            self._decide("down", tuple(w.name for w in leaving), verdict.reason)
+
+    def _retirable(self) -> list[Worker]:
+        return self.roster.retirable(self.min, self.rules.dwell_down, self._now)
+
+    # What follows from the state of things.
+
+    def _settle(self, *, ticking: bool) -> None:
+        for worker in self.roster:
+            self._fail_if_overdue(worker)
+            self._stop_if_drained(worker)
+        self._drain_surplus()
+        self._start_missing()
+        self._save_changes()
+        self._publish(ticking)
+
+    def _fail_if_overdue(self, worker: Worker) -> None:
+        if worker.state is State.INIT and self._now - worker.born >= self.rules.boot:
+            problem = worker.problem or "no answer"
+            reason = f"{worker.name} was not ready within {self.rules.boot:g} s: {problem}"
+            self._count_failure(reason)
+            self._fail(worker, reason)
+        elif worker.serving and self._failing_for(worker) >= self.rules.hung:
+            self._fail(worker, f"{worker.name} hung for {self.rules.hung:g} s: {worker.problem}")
+
+    def _failing_for(self, worker: Worker) -> float:
+        return 0.0 if worker.failing_since is None else self._now - worker.failing_since
+
+    def _fail(self, worker: Worker, reason: str) -> None:
+        worker.move(Signal.FAILED, self._now)
+        worker.why_leaving = reason
+        self._unproven.discard(worker.name)
+        self._owe("replace", f"replaces {reason}")
+        self._decide("stop", (worker.name,), reason)
+        self._out.append(Stop(worker.name))
+
+    def _leave(self, worker: Worker, signal: Signal, reason: str) -> None:
+        never_listed = worker.state is State.INIT
+        worker.move(signal, self._now)
+        worker.why_leaving = reason
+        worker.sundown_version = -1 if never_listed else self.publication.next_version
+        self._unproven.discard(worker.name)
+
+    def _stop_if_drained(self, worker: Worker) -> None:
+        if worker.state is not State.SUNDOWN:
+            return
+        if self._drained(worker):
+            worker.move(Signal.EMPTY, self._now)
+        elif self._now - worker.since >= self.rules.drain:
+            worker.move(Signal.DEADLINE, self._now)
+        else:
+            return
+        self._decide("stop", (worker.name,), f"{worker.story[-1]}; {worker.why_leaving}")
+        self._out.append(Stop(worker.name))
+
+    def _drained(self, worker: Worker) -> bool:
+        if not self.links.by_name:
+            return self.closing or self._balancers_had_time()
+        assert worker.sundown_version is not None  # noqa: S101 - set whenever SUNDOWN is entered
+        return self.links.released(worker.name, worker.sundown_version)
+
+    def _balancers_had_time(self) -> bool:
+        """After a restart of the agent its balancers need a moment to come back."""
+        return self._opened is not None and self._now - self._opened >= self.rules.link_patience
+
+    def _drain_surplus(self) -> None:
+        live = self.roster.live()
+        surplus = live[self.max :] if not self.closing else []
+        for worker in surplus:
+            self._leave(worker, Signal.DRAIN, f"above max {self.max}")
+            self._decide("down", (worker.name,), f"above max {self.max}")
+
+    def _start_missing(self) -> None:
+        missing = self.target - len(self.roster.live())
+        if missing <= 0:
+            self._owed.clear()
+            return
+        for _ in range(self.restarts.allowed(missing, self.roster.booting(), self._now)):
+            self._start_one(missing)
+
+    def _start_one(self, missing: int) -> None:
+        default = ("start", f"{missing} of {self.target} workers missing")
+        action, reason = self._owed.popleft() if self._owed else default
+        worker = self._enrol(self._names(), self.roster.next_sequence)
+        self._decide(action, (worker.name,), reason)
+        self._save(worker)  # before the start: a record without a worker is harmless
+        self._out.append(Start(worker.name))
+
+    def _enrol(self, name: str, sequence: int) -> Worker:
+        meter = Meter(self.rules.rating)
+        worker = Worker(name=name, sequence=sequence, born=self._now, meter=meter, since=self._now)
+        self.roster.add(worker)
+        return worker
+
+    def _save_changes(self) -> None:
+        for worker in self.roster:
+            if worker.state is not State.SHUTDOWN:
+                self._save(worker)
+
+    def _save(self, worker: Worker) -> None:
+        default = worker.name in self.roster.defaults(self.min)
+        record = self.ledger.changed(worker, default=default)
+        if record is not None:
+            self._out.append(Save(record))
+
+    def _publish(self, ticking: bool) -> None:
+        if self._unproven:
+            return
+        changed = self.publication.renew(self.roster)
+        if (changed or ticking) and self.publication.queue is not None:
+            self._out.append(Publish(self.publication.queue))
+
+    def _owe(self, action: str, reason: str) -> None:
+        if not self.closing:
+            self._owed.append((action, reason))
+
+    def _count_failure(self, what: str) -> None:
+        self.restarts.fail(what, self._now)
+
+    def _decide(self, action: str, workers: tuple[str, ...], reason: str) -> None:
+        decision = Decide(self._now, action, workers, reason)
+        self.decisions.append(decision)
+        self._out.append(decision)
+
+
+def effective_limits(rules: Rules, kept: LimitsRecord | None) -> tuple[int, int]:
+    """The limits set at run time, unless the configuration has changed since."""
+    if kept is None or (kept.configured_min, kept.configured_max) != (rules.min, rules.max):
+        return rules.min, rules.max
+    return kept.min, kept.max
+
+
+def clamp(value: int, low: int, high: int) -> int:
+    return max(low, min(value, high))

@@ -1,0 +1,66 @@
+"""Links: what each balancer last told, and so whether a worker in SUNDOWN still has work.
+
+A worker has drained when every balancer both has seen the queue that shows it in SUNDOWN (until
+then it may pick it again) and holds no exchange with it. A balancer whose link broke may still
+be serving, so it is waited for, for a while.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from steelyard.core.report import Report
+
+
+@dataclass(slots=True)
+class Link:
+    """One balancer."""
+
+    version: int = -1  # newest queue of this agent that it serves from
+    inflight: dict[str, int] = field(default_factory=dict)
+    waiting: int = 0
+    wait_seconds: float = 0.0
+    lost_at: float | None = None
+
+
+@dataclass(slots=True)
+class Links:
+    """All balancers."""
+
+    epoch: str
+    patience: float = 10.0  # seconds until a lost balancer is taken for dead
+    by_name: dict[str, Link] = field(default_factory=dict)
+
+    def join(self, balancer: str) -> None:
+        self.by_name.setdefault(balancer, Link()).lost_at = None
+
+    def lose(self, balancer: str, now: float) -> None:
+        if balancer in self.by_name:
+            self.by_name[balancer].lost_at = now
+
+    def report(self, report: Report) -> None:
+        if report.farewell:
+            self.by_name.pop(report.balancer, None)
+            return
+        link = self.by_name.setdefault(report.balancer, Link())
+        link.lost_at = None
+        link.version = report.version if report.epoch == self.epoch else -1
+        link.inflight = {name: t.inflight for name, t in report.workers.items() if t.inflight}
+        link.waiting, link.wait_seconds = report.waiting, report.wait_seconds
+
+    def expire(self, now: float) -> None:
+        """Forget the balancers that have been lost for too long."""
+        for name, link in list(self.by_name.items()):
+            if link.lost_at is not None and now - link.lost_at >= self.patience:
+                del self.by_name[name]
+
+    def open_exchanges(self, worker: str) -> int:
+        """C(t) of a worker."""
+        return sum(link.inflight.get(worker, 0) for link in self.by_name.values())
+
+    def released(self, worker: str, version: int) -> bool:
+        """No balancer holds the worker, nor can it pick the worker again."""
+        return all(
+            link.version >= version and not link.inflight.get(worker)
+            for link in self.by_name.values()
+        )

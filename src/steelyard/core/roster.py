@@ -1,0 +1,58 @@
+"""The roster: all workers of a fleet, and the questions asked of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from steelyard.core.lifecycle import State
+from steelyard.core.worker import Worker
+
+
+@dataclass(slots=True)
+class Roster:
+    """Workers by name; the ended ones are remembered for a while, so that no late word of them
+    brings one back."""
+
+    by_name: dict[str, Worker] = field(default_factory=dict)
+    ended: deque[str] = field(default_factory=lambda: deque(maxlen=512))
+    next_sequence: int = 0
+
+    def __iter__(self) -> Iterator[Worker]:
+        return iter(list(self.by_name.values()))
+
+    def get(self, name: str) -> Worker | None:
+        return self.by_name.get(name)
+
+    def add(self, worker: Worker) -> None:
+        self.by_name[worker.name] = worker
+        self.next_sequence = max(self.next_sequence, worker.sequence + 1)
+
+    def remove(self, worker: Worker) -> None:
+        del self.by_name[worker.name]
+        self.ended.append(worker.name)
+
+    def knows(self, name: str) -> bool:
+        return name in self.by_name or name in self.ended
+
+    def live(self) -> list[Worker]:
+        """Booting or serving, in the order of their start."""
+        return sorted((w for w in self if w.live), key=lambda w: w.sequence)
+
+    def booting(self) -> int:
+        return sum(w.state is State.INIT for w in self)
+
+    def in_ring(self) -> list[Worker]:
+        return [w for w in self if w.in_ring]
+
+    def defaults(self, minimum: int) -> set[str]:
+        """The first `minimum` live workers: never retired."""
+        return {w.name for w in self.live()[:minimum]}
+
+    def retirable(self, minimum: int, dwell: float, now: float) -> list[Worker]:
+        """Workers that the policy may retire: not default, and LU for longer than `dwell`."""
+        keep = self.defaults(minimum)
+        return [
+            w for w in self if w.state is State.LU and w.name not in keep and now - w.since >= dwell
+        ]

@@ -1,0 +1,80 @@
+"""One worker, as the fleet knows it."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from steelyard.core.lifecycle import LEAVING, SERVING, Cuts, Signal, State, load_signals, transition
+from steelyard.core.meter import Meter
+from steelyard.core.usage import Allowance
+
+
+@dataclass(slots=True)
+class Worker:
+    """Its state and what the state depends on; times are seconds on the agent's clock."""
+
+    name: str
+    sequence: int
+    born: float
+    meter: Meter
+    state: State = State.INIT
+    since: float = 0.0  # when the state was entered
+    host: str = ""
+    port: int = 0  # 0 until the runtime has started it
+    allowance: Allowance = field(default_factory=Allowance)
+    ready: bool = False
+    ready_since: float | None = None
+    failing_since: float | None = None
+    failed_probes: int = 0
+    problem: str = ""  # what the last failed probe said
+    sundown_version: int | None = None  # first queue that showed it in SUNDOWN
+    why_leaving: str = ""
+    story: deque[str] = field(default_factory=lambda: deque(maxlen=12))
+
+    @property
+    def live(self) -> bool:
+        """Booting or serving: counts as one of the fleet's workers."""
+        return self.state not in LEAVING
+
+    @property
+    def serving(self) -> bool:
+        return self.state in SERVING
+
+    @property
+    def in_ring(self) -> bool:
+        return self.serving and self.ready
+
+    @property
+    def started(self) -> bool:
+        return self.port != 0
+
+    def move(self, signal: Signal, now: float) -> None:
+        """Follow the table."""
+        following = transition(self.state, signal, self.story)
+        self.story.append(f"{self.state} {signal}")
+        self.state, self.since = following, now
+
+    def follow_load(self, cuts: Cuts, now: float) -> None:
+        """Move to the state that its utilization asks for."""
+        for signal in load_signals(self.state, self.meter.utilization, cuts):
+            self.move(signal, now)
+
+    def probed(self, ok: bool, problem: str, patience: int, now: float) -> None:
+        """Note a probe: one success makes ready, `patience` failures in a row make unready."""
+        if ok:
+            self.failed_probes, self.failing_since, self.problem = 0, None, ""
+            self._become_ready(now)
+            return
+        self.failed_probes += 1
+        self.problem = problem
+        self.failing_since = now if self.failing_since is None else self.failing_since
+        if self.failed_probes >= patience:
+            self.ready, self.ready_since = False, None
+
+    def _become_ready(self, now: float) -> None:
+        if not self.ready:
+            self.ready, self.ready_since = True, now
+            self.meter.restart()
+        if self.state is State.INIT:
+            self.move(Signal.READY, now)

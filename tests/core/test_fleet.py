@@ -1,0 +1,295 @@
+"""The fleet, as playbooks: events in, commands out."""
+
+from __future__ import annotations
+
+from steelyard.core import commands as cmd
+from steelyard.core import events as ev
+from steelyard.core.lifecycle import State
+from steelyard.core.record import LimitsRecord, WorkerRecord
+from steelyard.core.report import Report
+from steelyard.core.scaling.fixed import Fixed
+from tests.core.driver import Driver, decisions, starts, stops
+
+
+def record(name: str, state: State, sequence: int = 0) -> WorkerRecord:
+    return WorkerRecord(
+        application="app", name=name, state=state, score=50, host="127.0.0.1", port=1,
+        source="serve", default=True, sequence=sequence,
+    )  # fmt: skip
+
+
+def found(name: str) -> ev.Found:
+    return ev.Found(name, "127.0.0.1", 21000)
+
+
+class TestStart:
+    def test_nothing_happens_before_it_is_known_what_runs(self):
+        """A tick before the first reconciliation starts and publishes nothing."""
+        assert Driver().tell(ev.Tick()) == []
+
+    def test_the_default_workers_are_started(self):
+        """An empty machine gets `min` workers, each recorded before it is started."""
+        out = Driver().open()
+        assert starts(out) == ["w1", "w2"]
+        kinds = [type(c) for c in out if isinstance(c, cmd.Save | cmd.Start)]
+        assert kinds == [cmd.Save, cmd.Start] * 2
+
+    def test_a_worker_is_in_the_ring_once_it_is_ready(self):
+        """A booting worker gets no request."""
+        d = Driver()
+        d.open()
+        d.tell(ev.Started("w1", "127.0.0.1", 21001))
+        d.tell(ev.Probed("w1", ok=False, seconds=0, problem="refused"))
+        assert d.ring() == set()
+        d.tell(ev.Probed("w1", ok=True, seconds=0))
+        assert (d.state("w1"), d.ring()) == ("LU", {"w1"})
+
+
+class TestScaling:
+    def test_a_saturated_worker_is_high_within_two_ticks(self):
+        """The first sample is the base line, the second tells."""
+        d = Driver().booted()
+        d.ticks(2, load=100)
+        assert d.state("w1") == "HU"
+
+    def test_high_load_grows_the_fleet_to_max_and_no_further(self):
+        """Each step waits for the one before to boot."""
+        d = Driver().booted()
+        for _ in range(40):
+            d.serve(*starts(d.tick(load=100)))
+        assert len(d.fleet.roster.live()) == 4
+        assert d.fleet.verdict.reason.startswith("held: at max 4")
+
+    def test_low_load_retires_one_by_one_down_to_min(self):
+        """The policy retires only workers that are not default ones."""
+        d = Driver().booted()
+        for _ in range(40):
+            d.serve(*starts(d.tick(load=100)))
+        for _ in range(60):
+            for name in stops(d.tick(load=1)):
+                d.tell(ev.Exited(name, "exit code 0"))
+        assert [w.name for w in d.fleet.roster.live()] == ["w1", "w2"]
+
+    def test_scaling_decisions_carry_their_reason(self):
+        """What was decided and why is in the command and in the list."""
+        d = Driver().booted()
+        out = d.ticks(4, load=100)
+        assert decisions(out)[0] == ("up", "mean U 100 ≥ 60 for 2 s → +1")
+        assert d.fleet.decisions[-1].action == "up"
+
+    def test_boot_load_is_not_load(self):
+        """CPU consumed before the worker was ready does not count."""
+        d = Driver(min=1).booted()
+        d.ticks(3, load=100)  # w2 is booting meanwhile, at full load too
+        d.serve("w2")
+        d.tick(load=0)
+        d.tick(load=0)
+        assert d.fleet.roster.by_name["w2"].meter.utilization < 20
+
+    def test_a_hung_worker_is_no_reason_to_scale(self):
+        """The load of workers out of the ring is not counted."""
+        d = Driver(hung=1000.0).booted()
+        d.ticks(2, load=50)
+        for _ in range(2):
+            d.tell(ev.Probed("w1", ok=False, seconds=0))
+        assert set(d.fleet.view().utilization) == {"w2"}
+
+
+class TestDeath:
+    def test_a_dead_worker_is_replaced_once(self):
+        """However often its end is told."""
+        d = Driver().booted()
+        d.ticks(10)
+        assert starts(d.tell(ev.Exited("w1", "killed by SIGKILL"))) == ["w3"]
+        assert starts(d.tell(ev.Exited("w1", "killed by SIGKILL"))) == []
+        assert ("replace", "replaces w1: killed by SIGKILL") in decisions(d.log)
+
+    def test_a_dead_worker_leaves_the_queue_at_once(self):
+        """The queue without it is in the same batch of commands."""
+        d = Driver().booted()
+        out = d.tell(ev.Exited("w1", "gone"))
+        queues = [c.queue for c in out if isinstance(c, cmd.Publish)]
+        assert [e.name for e in queues[-1].workers] == ["w2"]
+
+    def test_a_worker_that_crashes_at_once_is_tried_ever_more_slowly(self):
+        """One at a time, after 1, 2, 4 … seconds."""
+        d = Driver()
+        crashed = starts(d.open())
+        waits, last = [], d.now
+        while len(waits) < 4:
+            for name in crashed:
+                d.tell(ev.Exited(name, "exit code 1"))
+            crashed = starts(d.tick(seconds=0.5))
+            if crashed:
+                assert len(crashed) == 1
+                waits.append(d.now - last)
+                last = d.now
+        assert waits == [1, 2, 4, 8]
+        assert "ended before it was ready: exit code 1" in d.fleet.restarts.trouble
+
+    def test_a_worker_that_stays_up_ends_the_back_off(self):
+        """The trouble is over when a worker begun after it has served for a while."""
+        d = Driver()
+        for name in starts(d.open()):
+            d.tell(ev.Exited(name, "exit code 1"))
+        d.serve(*starts(d.tick()))
+        assert starts(d.log)[-1] == "w4"  # the next one, as soon as this one is ready
+        d.ticks(8)
+        assert (d.fleet.restarts.failures, d.fleet.restarts.trouble) == (0, "")
+
+    def test_a_worker_that_never_listens_is_failed(self):
+        """With what its last probe said."""
+        d = Driver(boot=6.0)
+        d.open()
+        d.tell(ev.Started("w1", "127.0.0.1", 21001))
+        d.tell(ev.Probed("w1", ok=False, seconds=0, problem="connection refused"))
+        out = d.ticks(3)
+        assert "w1" in stops(out)
+        assert "not ready within 6 s: connection refused" in str(decisions(out))
+
+    def test_a_hung_worker_leaves_the_ring_and_is_replaced(self):
+        """Two failed probes take it out; failing for long enough ends it."""
+        d = Driver(hung=5.0).booted()
+        for _ in range(2):
+            d.tell(ev.Probed("w1", ok=False, seconds=2, problem="timed out"))
+        assert d.ring() == {"w2"}
+        out = d.ticks(3)
+        assert (stops(out), starts(out)) == (["w1"], ["w3"])
+
+
+class TestDrain:
+    def leaving(self) -> Driver:
+        d = Driver().booted()
+        d.report("b1", w1=2)
+        d.report("b2", w1=0)
+        d.tell(ev.DrainAsked("w1"))
+        return d
+
+    def test_a_drained_worker_gets_nothing_new_and_is_replaced(self):
+        """Its weight is 0 at once, and a new worker starts."""
+        d = self.leaving()
+        assert (d.state("w1"), d.ring(), starts(d.log)[-1]) == ("SUNDOWN", {"w2"}, "w3")
+
+    def test_it_is_stopped_when_all_balancers_have_let_go(self):
+        """Each must have seen the queue and hold no exchange."""
+        d = self.leaving()
+        assert stops(d.report("b2")) == []
+        assert stops(d.report("b1", w1=1)) == []
+        assert stops(d.report("b1")) == ["w1"]
+
+    def test_a_balancer_with_an_older_queue_may_still_pick_it(self):
+        """No exchange open, but an old queue: not drained yet."""
+        d = self.leaving()
+        d.report("b2")
+        old = d.fleet.publication.queue.version - 1
+        assert stops(d.report("b1", version=old)) == []
+
+    def test_the_deadline_ends_the_wait(self):
+        """An exchange that never ends does not keep a worker for ever."""
+        d = self.leaving()
+        assert "w1" in stops(d.ticks(15))
+
+    def test_a_lost_balancer_is_waited_for_then_forgotten(self):
+        """It may still be serving; after a while it is taken for dead."""
+        d = self.leaving()
+        d.report("b2")
+        d.tell(ev.BalancerLost("b1"))
+        assert stops(d.ticks(4)) == []
+        assert stops(d.ticks(2)) == ["w1"]
+
+    def test_a_balancer_that_takes_leave_holds_nothing(self):
+        """Its last report removes it."""
+        d = self.leaving()
+        d.report("b2")
+        farewell = Report(balancer="b1", epoch="e", version=0, workers={}, farewell=True)
+        assert stops(d.tell(ev.Reported(farewell))) == ["w1"]
+
+
+class TestRestart:
+    def test_running_workers_are_adopted_and_none_is_started(self):
+        """Records and workers agree: they go on serving, in the ring at once."""
+        d = Driver()
+        records = [record("a", State.LU, 0), record("b", State.HU, 1)]
+        out = d.open([found("a"), found("b")], records)
+        assert (starts(out), d.ring(), d.state("b")) == ([], {"a", "b"}, "HU")
+
+    def test_a_record_without_a_worker_is_deleted(self):
+        """And what is missing is started."""
+        d = Driver()
+        out = d.open([found("a")], [record("a", State.LU), record("b", State.LU, 1)])
+        assert cmd.Forget("b") in out
+        assert len(starts(out)) == 1
+
+    def test_a_worker_without_a_record_is_adopted(self):
+        """It is probed first, and until then the balancers keep the queue they have."""
+        d = Driver()
+        out = d.open([found("a"), found("b")], [record("b", State.LU)])
+        assert starts(out) == []
+        assert not [c for c in out if isinstance(c, cmd.Publish)]
+        d.tell(ev.Probed("a", ok=True, seconds=0))
+        assert d.ring() == {"a", "b"}
+
+    def test_a_worker_that_was_leaving_goes_on_leaving(self):
+        """SUNDOWN survives a restart; its balancers are given time to come back."""
+        d = Driver()
+        d.open([found("a"), found("b"), found("c")], [
+            record("a", State.LU, 0), record("b", State.LU, 1), record("c", State.SUNDOWN, 2),
+        ])  # fmt: skip
+        assert (d.state("c"), d.ring()) == ("SUNDOWN", {"a", "b"})
+        assert stops(d.ticks(4)) == []
+        assert stops(d.ticks(2)) == ["c"]
+
+    def test_the_number_of_workers_survives(self):
+        """Four adopted workers stay four, until the policy says otherwise."""
+        d = Driver(Fixed())
+        d.open([found(n) for n in "abcd"], [record(n, State.LU, i) for i, n in enumerate("abcd")])
+        d.ticks(20)
+        assert len(d.fleet.roster.live()) == 4
+
+    def test_a_late_list_brings_no_ended_worker_back(self):
+        """A list read just before a worker ended still names it."""
+        d = Driver().booted()
+        d.tell(ev.Exited("w1", "exit code 0"))
+        d.open([found("w1"), found("w2")])
+        assert d.state("w1") == "gone"
+
+    def test_a_worker_missing_from_the_list_has_ended(self):
+        """Its end was missed; it is replaced."""
+        d = Driver().booted()
+        d.ticks(10)
+        assert len(starts(d.open([found("w2")]))) == 1
+        assert d.state("w1") == "gone"
+
+
+class TestLimits:
+    def test_raising_min_starts_workers(self):
+        """At once, and the new limits are kept."""
+        d = Driver().booted()
+        out = d.tell(ev.LimitsAsked(3, 6))
+        assert len(starts(out)) == 1
+        kept = LimitsRecord(min=3, max=6, configured_min=2, configured_max=4)
+        assert cmd.SaveLimits(kept) in out
+
+    def test_lowering_max_drains_the_newest(self):
+        """Even busy ones, but by draining."""
+        d = Driver().booted()
+        d.tell(ev.LimitsAsked(1, 1))
+        assert (d.state("w1"), d.state("w2")) == ("LU", "SUNDOWN")
+
+    def test_limits_set_at_run_time_survive_a_restart(self):
+        """Until the configuration itself is changed."""
+        kept = LimitsRecord(min=3, max=6, configured_min=2, configured_max=4)
+        assert (Driver(limits=kept).fleet.min, Driver(limits=kept).fleet.max) == (3, 6)
+        changed = Driver(limits=kept, max=5).fleet
+        assert (changed.min, changed.max) == (2, 5)
+
+
+class TestClose:
+    def test_closing_stops_everything_and_starts_nothing(self):
+        """With no balancer left there is nothing to wait for."""
+        d = Driver().booted()
+        out = d.tell(ev.CloseAsked())
+        assert stops(out) == ["w1", "w2"]
+        for name in ("w1", "w2"):
+            assert starts(d.tell(ev.Exited(name, "exit code 0"))) == []
+        assert d.fleet.closed

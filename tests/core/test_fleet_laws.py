@@ -1,0 +1,156 @@
+"""The laws of the fleet, under any order of events (a model test)."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from steelyard.core import commands as cmd
+from steelyard.core import events as ev
+from steelyard.core.lifecycle import LEAVING, State
+from tests.core.driver import STEP, Driver, starts
+
+LOAD = st.sampled_from([0.0, 10.0, 40.0, 70.0, 100.0])
+
+
+class FleetMachine(RuleBasedStateMachine):
+    """A runtime, balancers and an operator that do anything, in any order."""
+
+    @initialize(low=st.integers(1, 3), spread=st.integers(0, 4))
+    def begin(self, low: int, spread: int) -> None:
+        self.d = Driver(min=low, max=low + spread)
+        self.running: set[str] = set()
+        self.left: set[str] = set()  # seen in SUNDOWN or SHUTDOWN
+        self.deaths = 0
+        self.started = 0
+        self.actions: list[float] = []
+        self.closing = False
+        self.check(self.d.open())
+
+    def check(self, out: list[cmd.Command]) -> None:
+        """The laws that bind each batch of commands."""
+        for command in out:
+            match command:
+                case cmd.Start(name):
+                    assert name not in self.running, "started twice"
+                    assert not self.closing, "started while closing"
+                    self.running.add(name)
+                    self.started += 1
+                case cmd.Decide(at, action, _, reason):
+                    assert reason, "a decision without a reason"
+                    if action in {"up", "down"} and "above max" not in reason:
+                        self.note_action(at)
+
+    def note_action(self, at: float) -> None:
+        if self.actions and at != self.actions[-1]:
+            assert at - self.actions[-1] >= STEP.cooldown, "an action in the cooldown"
+        self.actions.append(at)
+
+    def pick(self, data, names) -> str:
+        return data.draw(st.sampled_from(sorted(names)))
+
+    @rule(load=LOAD, seconds=st.sampled_from([0.5, 2.0, 7.0]))
+    def tick(self, load: float, seconds: float) -> None:
+        before = self.d.fleet.roster.defaults(self.d.fleet.min)
+        out = self.d.tick(load, seconds)
+        for command in out:
+            if isinstance(command, cmd.Decide) and command.action == "down":
+                assert not before & set(command.workers), "a default worker was retired"
+        self.check(out)
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data())
+    def started_and_ready(self, data) -> None:
+        name = self.pick(data, self.running)
+        self.check(self.d.tell(ev.Started(name, "127.0.0.1", 21000 + int(name[1:]))))
+        self.check(self.d.tell(ev.Probed(name, ok=True, seconds=0.001)))
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data())
+    def probe_fails(self, data) -> None:
+        name = self.pick(data, self.running)
+        self.check(self.d.tell(ev.Probed(name, ok=False, seconds=2, problem="timed out")))
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data(), twice=st.booleans())
+    def dies(self, data, twice: bool) -> None:
+        name = self.pick(data, self.running)
+        self.running.discard(name)
+        out = self.d.tell(ev.Exited(name, "killed by SIGKILL"))
+        assert len(starts(out)) <= max(1, self.d.fleet.restarts.failures == 0 and 99)
+        self.check(out)
+        if twice:
+            again = self.d.tell(ev.Exited(name, "killed by SIGKILL"))
+            assert starts(again) == [], "two replacements for one death"
+            self.check(again)
+
+    @rule(data=st.data(), balancer=st.sampled_from(["b1", "b2"]), lag=st.integers(0, 3))
+    def reports(self, data, balancer: str, lag: int) -> None:
+        queue = self.d.fleet.publication.queue
+        version = -1 if queue is None else queue.version - lag
+        held = {n: data.draw(st.integers(0, 2)) for n in sorted(self.running)[:3]}
+        self.check(self.d.report(balancer, version, **held))
+
+    @rule(balancer=st.sampled_from(["b1", "b2"]))
+    def balancer_lost(self, balancer: str) -> None:
+        self.check(self.d.tell(ev.BalancerLost(balancer)))
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data())
+    def drain(self, data) -> None:
+        self.check(self.d.tell(ev.DrainAsked(self.pick(data, self.running))))
+
+    @precondition(lambda self: not self.closing)
+    @rule(low=st.integers(1, 3), spread=st.integers(0, 4))
+    def limits(self, low: int, spread: int) -> None:
+        self.check(self.d.tell(ev.LimitsAsked(low, low + spread)))
+
+    @rule()
+    def reconcile(self) -> None:
+        found = [ev.Found(n, "127.0.0.1", 21000 + int(n[1:])) for n in sorted(self.running)]
+        self.check(self.d.open(found))
+
+    @precondition(lambda self: len(self.actions) > 3)
+    @rule()
+    def close(self) -> None:
+        self.closing = True
+        self.check(self.d.tell(ev.CloseAsked()))
+
+    @invariant()
+    def within_limits(self) -> None:
+        """Never above max; never a target outside the limits."""
+        fleet = self.d.fleet
+        live = len(fleet.roster.live())
+        assert live <= fleet.max
+        if not self.closing:
+            assert fleet.min <= fleet.target <= fleet.max
+
+    @invariant()
+    def never_below_min_but_for_the_back_off(self) -> None:
+        """Every missing worker is being started, unless starts have been failing."""
+        fleet = self.d.fleet
+        if not self.closing and fleet.restarts.failures == 0:
+            assert len(fleet.roster.live()) >= fleet.min
+
+    @invariant()
+    def sundown_is_final(self) -> None:
+        """A worker that was leaving is leaving or gone, and gets no request."""
+        for worker in self.d.fleet.roster:
+            if worker.name in self.left:
+                assert worker.state in LEAVING
+            if worker.state in LEAVING:
+                self.left.add(worker.name)
+        assert not self.left & self.d.ring()
+
+    @invariant()
+    def only_ready_workers_are_in_the_ring(self) -> None:
+        """The newest queue gives requests to ready, serving workers only."""
+        for name in self.d.ring():
+            worker = self.d.fleet.roster.by_name[name]
+            assert worker.ready
+            assert worker.state not in {State.INIT, State.SHUTDOWN}
+
+
+FleetMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestFleetLaws = FleetMachine.TestCase

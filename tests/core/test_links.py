@@ -1,0 +1,64 @@
+"""Links: which balancer holds what."""
+
+from __future__ import annotations
+
+from steelyard.core.links import Links
+from steelyard.core.report import Report, Traffic
+
+
+def report(balancer: str, version: int, epoch: str = "e", **inflight: int) -> Report:
+    workers = {
+        name: Traffic(inflight=n, requests=0, failures=0, bytes=0, seconds=0)
+        for name, n in inflight.items()
+    }
+    return Report(balancer=balancer, epoch=epoch, version=version, workers=workers)
+
+
+def test_open_exchanges_are_summed_over_balancers():
+    """C(t) is what all of them hold."""
+    links = Links("e")
+    links.report(report("b1", 1, w=2))
+    links.report(report("b2", 1, w=3, v=1))
+    assert (links.open_exchanges("w"), links.open_exchanges("v")) == (5, 1)
+
+
+def test_a_worker_is_released_when_all_have_seen_the_queue_and_hold_nothing():
+    """One old queue or one open exchange is enough to wait."""
+    links = Links("e")
+    links.report(report("b1", 5))
+    links.report(report("b2", 4))
+    assert not links.released("w", 5)
+    links.report(report("b2", 5, w=1))
+    assert not links.released("w", 5)
+    links.report(report("b2", 5))
+    assert links.released("w", 5)
+
+
+def test_a_version_of_an_earlier_agent_counts_as_none():
+    """Versions are counted anew in each epoch."""
+    links = Links("e")
+    links.report(report("b1", 99, epoch="before"))
+    assert not links.released("w", 0)
+
+
+def test_a_balancer_that_has_only_joined_may_hold_anything():
+    """Until its first report nothing is released."""
+    links = Links("e")
+    links.join("b1")
+    assert not links.released("w", 0)
+
+
+def test_a_lost_balancer_is_forgotten_after_a_while_unless_it_comes_back():
+    """Its exchanges count as long as it may be serving."""
+    links = Links("e", patience=10)
+    links.report(report("b1", 1, w=1))
+    links.lose("b1", now=0)
+    links.expire(now=9)
+    assert links.open_exchanges("w") == 1
+    links.expire(now=10)
+    assert links.by_name == {}
+    links.report(report("b1", 1))
+    links.lose("b1", now=20)
+    links.join("b1")
+    links.expire(now=99)
+    assert "b1" in links.by_name

@@ -1,0 +1,23 @@
+"""The status that people see."""
+
+from __future__ import annotations
+
+from steelyard.core.status import FleetStatus, status
+from tests.core.driver import Driver
+
+
+def test_the_status_tells_workers_decisions_and_balancers():
+    """And survives JSON."""
+    d = Driver().booted()
+    d.report("b1", w1=3)
+    d.ticks(2, load=100)
+    told = status(d.fleet, d.now)
+    assert [(w.name, w.state, w.default, w.inflight) for w in told.workers[:2]] == [
+        ("w1", "HU", True, 3),
+        ("w2", "HU", True, 0),
+    ]
+    assert told.workers[0].cpu == 100
+    assert (told.balancers[0].name, told.balancers[0].connected) == ("b1", True)
+    assert told.decisions[0].action == "start"
+    assert told.ready == 2
+    assert FleetStatus.model_validate_json(told.model_dump_json()) == told
