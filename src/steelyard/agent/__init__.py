@@ -1,1 +1,11 @@
-"""The deployment agent: drives the core, executes its commands, publishes the queue."""
+"""The deployment agent: drives the core, executes its commands, publishes the queue.
+
+loop      events to the fleet, commands from it; measures, reconciles, watches for exits
+executor  commands that take time: starts and stops, in order per worker
+prober    asks workers whether they can serve
+writer    records to the store, whenever it can be reached
+hub       the balancers' links: queues out, reports in
+api       REST, WebSocket and metrics, guarded by a token
+build     settings → fleet, runtime, store
+process   one agent process: lock, signals, start and stop
+"""

@@ -130,6 +130,8 @@ class Fleet:
         else:
             self._resume(worker, record)
         self._decide("adopt", (worker.name,), f"found running on port {found.port}")
+        if self.closing and worker.live:
+            self._leave(worker, Signal.DRAIN, "the agent stops")
 
     def _resume(self, worker: Worker, record: WorkerRecord) -> None:
         worker.state = record.state

@@ -1,0 +1,145 @@
+"""The agent's API: status, workers, decisions, limits, drain, logs, configuration, metrics, and
+the WebSocket on which balancers get the queue and send their reports.
+
+Everything but the health check needs the token: `Authorization: Bearer …`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Response, WebSocket
+from fastapi.responses import PlainTextResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, ConfigDict, Field
+
+import steelyard
+from steelyard.agent.loop import Agent
+from steelyard.config.settings import Settings
+from steelyard.core.events import DrainAsked, LimitsAsked
+from steelyard.core.status import DecisionStatus, FleetStatus, WorkerStatus
+from steelyard.errors import UsageError
+
+POLICY_VIOLATION = 1008
+
+
+class Limits(BaseModel):
+    """How many workers there may be."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    min: int = Field(ge=1)
+    max: int = Field(ge=1)
+
+
+def build_api(agent: Agent, token: str) -> FastAPI:
+    """The application that the agent serves."""
+    app = FastAPI(
+        title="Steelyard agent",
+        version=steelyard.__version__,
+        docs_url=None,  # its page would load scripts from another host
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+    )
+    app.include_router(_open_routes())
+    app.include_router(_routes(agent), dependencies=[Depends(_guard(token))])
+    app.include_router(_link(agent, token))
+    return app
+
+
+def _guard(token: str) -> Callable[..., None]:
+    bearer = HTTPBearer(auto_error=False)
+
+    def check(sent: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> None:
+        if sent is None or not _same(sent.credentials, token):
+            raise HTTPException(
+                401,
+                "this needs the token in the agent's state folder: Authorization: Bearer …",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+
+    return check
+
+
+def _same(sent: str, token: str) -> bool:
+    return secrets.compare_digest(sent.encode(), token.encode())
+
+
+def _open_routes() -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/healthz")
+    def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    return router
+
+
+def _routes(agent: Agent) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/v1/status")
+    async def status() -> FleetStatus:
+        return agent.status()
+
+    @router.get("/v1/workers")
+    async def workers() -> list[WorkerStatus]:
+        return agent.status().workers
+
+    @router.get("/v1/decisions")
+    async def decisions() -> list[DecisionStatus]:
+        return agent.status().decisions
+
+    @router.get("/v1/config")
+    async def config() -> Settings:
+        return agent.settings
+
+    @router.put("/v1/limits")
+    async def limits(wanted: Limits) -> FleetStatus:
+        if wanted.min > wanted.max:
+            raise HTTPException(422, f"min {wanted.min} is above max {wanted.max}")
+        agent.tell(LimitsAsked(wanted.min, wanted.max))
+        return agent.status()
+
+    @router.post("/v1/workers/{name}/drain")
+    async def drain(name: str) -> FleetStatus:
+        _known(agent, name)
+        agent.tell(DrainAsked(name))
+        return agent.status()
+
+    @router.get("/v1/workers/{name}/logs", response_class=PlainTextResponse)
+    async def logs(name: str, lines: Annotated[int, Query(ge=1, le=100_000)] = 100) -> str:
+        try:
+            return await agent.runtime.logs(name, lines)
+        except UsageError as error:
+            raise HTTPException(404, str(error)) from error
+
+    @router.get("/metrics")
+    async def metrics() -> Response:
+        text = agent.metrics.expose(agent.status())
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+    return router
+
+
+def _known(agent: Agent, name: str) -> None:
+    if agent.fleet.roster.get(name) is None:
+        raise HTTPException(404, f"no worker named {name}")
+
+
+def _link(agent: Agent, token: str) -> APIRouter:
+    router = APIRouter()
+
+    @router.websocket("/v1/queue")
+    async def queue(socket: WebSocket, balancer: str) -> None:
+        scheme, _, sent = socket.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not _same(sent, token):
+            await socket.close(POLICY_VIOLATION, "wrong token")  # before accepting: HTTP 403
+            return
+        await socket.accept()
+        await agent.hub.serve(socket, balancer)
+
+    return router

@@ -1,0 +1,113 @@
+"""Builds a fleet and its drivers from the settings."""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import uuid
+from collections.abc import Callable
+
+import psutil
+
+from steelyard.config.settings import Settings
+from steelyard.core.availability import Memory
+from steelyard.core.fleet import Fleet
+from steelyard.core.lifecycle import Cuts
+from steelyard.core.meter import Rating
+from steelyard.core.record import LimitsRecord
+from steelyard.core.rules import Rules
+from steelyard.core.scaling.base import Policy
+from steelyard.core.scaling.fixed import Fixed
+from steelyard.core.scaling.step import Step, StepPolicy
+from steelyard.core.score import Weights
+from steelyard.core.usage import Machine
+from steelyard.errors import UsageError
+from steelyard.runtime.base import Runtime
+
+
+def build_fleet(settings: Settings, limits: LimitsRecord | None) -> Fleet:
+    """The fleet that these settings describe."""
+    return Fleet(
+        rules=build_rules(settings),
+        policy=build_policy(settings),
+        names=worker_names(settings.application.name),
+        epoch=uuid.uuid4().hex,
+        limits=limits,
+    )
+
+
+def build_rules(settings: Settings) -> Rules:
+    """Every number that the fleet's decisions depend on."""
+    scaling, probe = settings.scaling, settings.probe
+    return Rules(
+        application=settings.application.name,
+        source=shlex.join(settings.application.command),
+        min=scaling.min,
+        max=scaling.max,
+        rating=build_rating(settings),
+        cuts=Cuts(settings.states.low, settings.states.high, settings.states.hysteresis),
+        patience=probe.failures,
+        boot=probe.boot,
+        hung=probe.hung,
+        drain=scaling.drain,
+        dwell_down=scaling.dwell_down,
+        backoff=scaling.backoff,
+        backoff_max=scaling.backoff_max,
+    )
+
+
+def build_rating(settings: Settings) -> Rating:
+    """How workers are rated, on this machine."""
+    score = settings.score
+    return Rating(
+        machine=Machine(cpus=os.cpu_count() or 1, memory=psutil.virtual_memory().total),
+        weights=Weights(score.cpu, score.memory, score.network, score.availability),
+        memory=Memory(score.history, score.best, score.best_age, score.smoothing),
+        network_capacity=score.network_capacity,
+    )
+
+
+def build_policy(settings: Settings) -> Policy:
+    """The policy by its name."""
+    scaling = settings.scaling
+    match scaling.policy:
+        case "fixed":
+            return Fixed()
+        case "step":
+            return StepPolicy(
+                Step(
+                    low=scaling.low,
+                    high=scaling.high,
+                    critical=scaling.critical,
+                    up=scaling.up,
+                    down=scaling.down,
+                    cooldown=scaling.cooldown,
+                    dwell_up=scaling.dwell_up,
+                    dwell_down=scaling.dwell_down,
+                )
+            )
+
+
+def worker_names(application: str) -> Callable[[], str]:
+    """Names that are never used twice."""
+    return lambda: f"steelyard-{application}-{uuid.uuid4().hex[:8]}"
+
+
+def build_runtime(settings: Settings) -> Runtime:
+    """The runtime by its kind; each is imported only when it is asked for."""
+    match settings.runtime.kind:
+        case "process":
+            from steelyard.runtime.process import ProcessRuntime
+
+            return ProcessRuntime(
+                settings.application, settings.runtime, settings.folder, random.Random()
+            )
+        case "stub":
+            from steelyard.runtime.stub import StubRuntime
+
+            return StubRuntime()
+        case kind:
+            raise UsageError(
+                f"runtime {kind} is not built yet", hint="use --runtime process for now"
+            )

@@ -1,0 +1,74 @@
+"""The executor: starts and stops, which take time, in order per worker.
+
+A stop that is decided while its worker is still being started waits for the start to end, so
+that no worker slips through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+
+from steelyard.core.events import Event, Exited, Started, StartFailed
+from steelyard.errors import SteelyardError
+from steelyard.runtime.base import Runtime
+
+log = logging.getLogger(__name__)
+
+
+class Executor:
+    """Does what the runtime is needed for."""
+
+    def __init__(self, runtime: Runtime, tell: Callable[[Event], None], grace: float) -> None:
+        self._runtime = runtime
+        self._tell = tell
+        self._grace = grace
+        self._last: dict[str, asyncio.Task[None]] = {}
+
+    def start(self, name: str) -> None:
+        self._then(name, self._start(name))
+
+    def stop(self, name: str) -> None:
+        self._then(name, self._stop(name, self._grace))
+
+    def kill(self, name: str) -> None:
+        """Stop at once, without waiting for anything."""
+        task = asyncio.create_task(self._stop(name, 0))
+        self._last[name] = task
+
+    async def close(self) -> None:
+        """Wait for what is under way."""
+        await asyncio.gather(*self._last.values(), return_exceptions=True)
+
+    def _then(self, name: str, work: Coroutine[None, None, None]) -> None:
+        before = self._last.get(name)
+        task = asyncio.create_task(self._after(before, work))
+        self._last[name] = task
+        task.add_done_callback(lambda done: self._done(name, done))
+
+    def _done(self, name: str, task: asyncio.Task[None]) -> None:
+        if self._last.get(name) is task:
+            del self._last[name]
+
+    @staticmethod
+    async def _after(before: asyncio.Task[None] | None, work: Coroutine[None, None, None]) -> None:
+        if before is not None:
+            await asyncio.wait([before])
+        await work
+
+    async def _start(self, name: str) -> None:
+        try:
+            running = await self._runtime.start(name)
+        except SteelyardError as error:
+            self._tell(StartFailed(name, str(error)))
+            return
+        self._tell(Started(name, running.host, running.port, running.allowance))
+
+    async def _stop(self, name: str, grace: float) -> None:
+        try:
+            await self._runtime.stop(name, grace)
+        except SteelyardError as error:
+            log.error("%s could not be stopped: %s", name, error.message)
+            return
+        self._tell(Exited(name, "stopped"))

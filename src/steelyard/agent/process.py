@@ -1,0 +1,156 @@
+"""One agent process: lock, token, drivers, API, signals, and an orderly end.
+
+TERM and INT stop the agent; whether its workers go with it is configured. Asked a second time
+it kills them. HUP says that the parent has died: then `runtime.leftovers` decides whether the
+workers are left for the next agent or stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+
+from steelyard.agent.api import build_api
+from steelyard.agent.build import build_fleet, build_runtime
+from steelyard.agent.lock import sole_agent
+from steelyard.agent.loop import Agent
+from steelyard.agent.writer import Writer
+from steelyard.config.settings import Settings
+from steelyard.core.events import CloseAsked
+from steelyard.core.record import LimitsRecord
+from steelyard.errors import StoreError
+from steelyard.runtime.base import Runtime
+from steelyard.sockets import listen
+from steelyard.store.base import Store
+from steelyard.store.open import open_store
+from steelyard.token import ensure_token
+
+log = logging.getLogger(__name__)
+
+
+def run_agent(settings: Settings) -> None:
+    """Run until told to stop."""
+    with sole_agent(settings.folder):
+        token = ensure_token(settings.token_file)
+        with listen(settings.agent.listen, 128, "--agent-listen") as sock:
+            asyncio.run(_run(settings, token, sock))
+
+
+async def _run(settings: Settings, token: str, sock: socket.socket) -> None:
+    async with _drivers(settings) as (runtime, store):
+        if settings.runtime.leftovers == "reap":
+            await _reap(runtime, store)
+        fleet = build_fleet(settings, await _kept_limits(store))
+        agent = Agent(settings, fleet, runtime, Writer(store))
+        async with _api(agent, token, sock):
+            await _live(agent)
+
+
+async def _live(agent: Agent) -> None:
+    """Run the loop until a signal; then end as configured."""
+    stop = Stop(agent)
+    running = asyncio.create_task(agent.run())
+    asked = asyncio.create_task(stop.asked.wait())
+    await asyncio.wait({running, asked}, return_when=asyncio.FIRST_COMPLETED)
+    if not running.done() and stop.workers_too:
+        await _close(agent)
+    asked.cancel()
+    await agent.prober.close()
+    await agent.executor.close()
+    await agent.writer.flush(timeout=2.0)
+    if running.done():
+        running.result()  # the loop never ends by itself: this raises what broke it
+    running.cancel()
+    await asyncio.wait({running})
+
+
+async def _close(agent: Agent) -> None:
+    await agent.reconciled.wait()
+    agent.tell(CloseAsked())
+    await agent.closed.wait()
+
+
+class Stop:
+    """What the signals ask for."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.asked = asyncio.Event()
+        self.workers_too = agent.settings.agent.on_stop == "stop"
+        self._agent = agent
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._stop)
+        loop.add_signal_handler(signal.SIGINT, self._stop)
+        loop.add_signal_handler(signal.SIGHUP, self._orphaned)
+
+    def _stop(self) -> None:
+        if self.asked.is_set():
+            self._agent.kill()
+        self.asked.set()
+
+    def _orphaned(self) -> None:
+        self.workers_too = self._agent.settings.runtime.leftovers == "reap"
+        log.warning("parent died; workers are %s", "stopped" if self.workers_too else "left")
+        self.asked.set()
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to the agent."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def _api(agent: Agent, token: str, sock: socket.socket) -> AsyncIterator[None]:
+    config = uvicorn.Config(
+        build_api(agent, token),
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[sock]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
+
+
+@asynccontextmanager
+async def _drivers(settings: Settings) -> AsyncIterator[tuple[Runtime, Store]]:
+    runtime = build_runtime(settings)
+    store = open_store(settings.store.url, settings.application.name, settings.folder)
+    await runtime.open()
+    try:
+        await store.open()
+        yield runtime, store
+    finally:
+        await runtime.close()
+        await store.close()
+
+
+async def _reap(runtime: Runtime, store: Store) -> None:
+    """Stop what an earlier agent left."""
+    left = await runtime.running()
+    await asyncio.gather(*(runtime.stop(worker.name, grace=5.0) for worker in left))
+    for record in await store.workers():
+        await store.delete(record.name)
+    if left:
+        log.info("reaped %d workers of an earlier agent", len(left))
+
+
+async def _kept_limits(store: Store) -> LimitsRecord | None:
+    try:
+        return await store.limits()
+    except StoreError as error:
+        log.warning("store: %s; limits as configured", error.message)
+        return None

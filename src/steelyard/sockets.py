@@ -1,0 +1,60 @@
+"""Listening sockets, and a clear word when an address cannot be had."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from steelyard.config.values import Address
+from steelyard.errors import Fault, SteelyardError
+
+
+class ListenError(SteelyardError):
+    """An address cannot be listened on."""
+
+    fault = Fault.MACHINE
+
+
+def listen(address: Address, backlog: int, flag: str, *, shared: bool = False) -> socket.socket:
+    """A listening socket; `shared` lets others of ours listen on the same address."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        sock.bind((address.host, address.port))
+        sock.listen(backlog)
+    except (OSError, OverflowError) as error:
+        sock.close()
+        raise _explain(error, address, flag) from error
+    return sock
+
+
+def listen_many(address: Address, count: int, backlog: int, flag: str) -> list[socket.socket]:
+    """One socket per process, all on one address (SO_REUSEPORT).
+
+    Whoever calls this keeps them open: connections that wait on the socket of a process that
+    was killed are then served by its successor instead of being reset.
+    """
+    # SO_REUSEPORT would quietly share the port with a stranger of the same user, so ask first.
+    if address.port:
+        listen(address, 1, flag).close()
+    first = listen(address, backlog, flag, shared=True)
+    settled = Address(address.host, first.getsockname()[1])
+    rest = [listen(settled, backlog, flag, shared=True) for _ in range(count - 1)]
+    return [first, *rest]
+
+
+def _explain(error: OSError | OverflowError, address: Address, flag: str) -> ListenError:
+    code = getattr(error, "errno", None)
+    if code == errno.EADDRINUSE:
+        return ListenError(
+            f"{address} is in use by another program",
+            hint=f"choose another with {flag} HOST:PORT; `ss -ltnp` shows who listens",
+        )
+    if code == errno.EACCES:
+        return ListenError(
+            f"{address} needs more rights", hint=f"choose a port above 1023 with {flag}"
+        )
+    return ListenError(f"{address} cannot be listened on: {error}", hint=f"see {flag}")

@@ -1,0 +1,55 @@
+"""What runs inside a child: `python -m steelyard.supervisor.entry FD`, FD holding its role."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+from steelyard.errors import SteelyardError
+from steelyard.logs import set_up_logging
+from steelyard.supervisor.plan import Role
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+USAGE = 2  # exit status of an error that a restart does not mend
+
+
+def main() -> None:
+    """Play the role that the parent has written down."""
+    with os.fdopen(int(sys.argv[1])) as file:
+        role = Role.model_validate_json(file.read())
+    die_with_parent(role)
+    set_up_logging(role.name, role.settings.log.level)
+    try:
+        _play(role)
+    except SteelyardError as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(1 if error.retry else USAGE) from None
+
+
+def die_with_parent(role: Role) -> None:
+    """Be told by the kernel when the parent is gone, however it went.
+
+    A balancer then finishes its exchanges and ends (TERM); an agent must not take that for an
+    order to stop its workers, so it gets a signal of its own (HUP).
+    """
+    told = signal.SIGHUP if role.part == "agent" else signal.SIGTERM
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, told)
+    if os.getppid() != role.parent:  # it went before we could ask
+        raise SystemExit(0)
+
+
+def _play(role: Role) -> None:
+    if role.part == "agent":
+        from steelyard.agent.process import run_agent
+
+        run_agent(role.settings)
+    else:
+        from steelyard.balancer.process import run_balancer
+
+        run_balancer(role.settings.gateway, role.listen_fd, role.name, role.agent or role.queue)
+
+
+if __name__ == "__main__":
+    main()

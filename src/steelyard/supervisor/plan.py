@@ -1,0 +1,60 @@
+"""The plan: which child processes there are, and what each needs to know.
+
+It travels to the child as JSON through an inherited file, not on the command line, where every
+user of the machine could read the application's environment.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from steelyard.config.settings import Settings
+from steelyard.core.queue import Queue
+
+
+class AgentLink(BaseModel):
+    """Where a balancer gets its queue."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str
+    token_file: Path
+
+
+class Role(BaseModel):
+    """What one child is."""
+
+    model_config = ConfigDict(frozen=True)
+
+    part: Literal["agent", "balancer"]
+    name: str
+    settings: Settings
+    parent: int
+    listen_fd: int = -1  # a balancer's share of the gateway's port
+    agent: AgentLink | None = None  # a balancer with an agent …
+    queue: Queue | None = None  # … or with a fixed fleet
+
+
+def agent_role(settings: Settings) -> Role:
+    """The agent of an application."""
+    return Role(part="agent", name="agent", settings=settings, parent=os.getpid())
+
+
+def balancer_role(
+    settings: Settings, index: int, listen_fd: int, source: AgentLink | Queue
+) -> Role:
+    """One of the balancers; its name is stable, so that a successor takes its place."""
+    linked = isinstance(source, AgentLink)
+    return Role(
+        part="balancer",
+        name=f"balancer-{index}",
+        settings=settings,
+        parent=os.getpid(),
+        listen_fd=listen_fd,
+        agent=source if linked else None,
+        queue=None if linked else source,
+    )
