@@ -37,12 +37,12 @@ _FORMS: Mapping[Any, Form] = {
     dict[str, str]: Form.JSON,
 }
 _KINDS: Mapping[Any, Kind] = {
-    int: Kind("a whole number"),
-    float: Kind("a number", show="{:g}".format),
-    str: Kind("text"),
-    Path: Kind("a path"),
-    tuple[str, ...]: Kind("a list of words", '["python", "app.py"]', json.dumps),
-    dict[str, str]: Kind("a table of texts", '{"DEBUG": "1"}', json.dumps),
+    int: Kind("NUMBER", "a whole number"),
+    float: Kind("NUMBER", "a number", show="{:g}".format),
+    str: Kind("TEXT", "text"),
+    Path: Kind("PATH", "a path"),
+    tuple[str, ...]: Kind("WORDS", "a list of words", '["python", "app.py"]', json.dumps),
+    dict[str, str]: Kind("JSON", "a table of texts", '{"DEBUG": "1"}', json.dumps),
 }
 
 
@@ -153,7 +153,9 @@ def _kind(base: Any, metadata: list[Any], choices: tuple[str, ...]) -> Kind:
     for item in metadata:
         if isinstance(item, Kind):
             return item
-    return Kind(f"one of {', '.join(choices)}") if choices else _KINDS[base]
+    if choices:
+        return Kind("CHOICE", f"one of {', '.join(choices)}")
+    return _KINDS[base]
 
 
 def _bounds(metadata: list[Any]) -> str:

@@ -24,8 +24,9 @@ _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is expected, with its article, some right values, and how a value is shown."""
+    """A word for it in --help, what is expected, some right values, how a value is shown."""
 
+    word: str
     noun: str
     examples: str = ""
     show: Callable[[Any], str] = str
@@ -62,11 +63,14 @@ def format_bytes(size: int) -> str:
     return "0"
 
 
-ADDRESS = Kind("an address HOST:PORT", "127.0.0.1:8080 or [::1]:8080")
-SIZE = Kind("a size in bytes", "512K, 64MiB or 1GB", format_bytes)
-TIME = Kind("a time in seconds", "5, 500ms or 2m", "{:g}".format)
+ADDRESS = Kind("HOST:PORT", "an address HOST:PORT", "127.0.0.1:8080 or [::1]:8080")
+SIZE = Kind("SIZE", "a size in bytes", "512K, 64MiB or 1GB", format_bytes)
+TIME = Kind("SECONDS", "a time in seconds", "5, 500ms or 2m", "{:g}".format)
 PORTS = Kind(
-    "a first and a last port, 1…65535", "21000-29999", lambda ports: f"{ports[0]}-{ports[1]}"
+    "FIRST-LAST",
+    "a first and a last port, 1…65535",
+    "21000-29999",
+    lambda ports: f"{ports[0]}-{ports[1]}",
 )
 
 
@@ -129,9 +133,11 @@ Ports = Annotated[tuple[Port, Port], BeforeValidator(parse_ports), PORTS]
 Name = Annotated[
     str,
     Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$"),
-    Kind("a name of up to 40 small letters, digits and -", "shop-2"),
+    Kind("NAME", "a name of up to 40 small letters, digits and -", "shop-2"),
 ]
-UrlPath = Annotated[str, Field(pattern=r"^/[!-~]*$"), Kind("a path that begins with /", "/health")]
+UrlPath = Annotated[
+    str, Field(pattern=r"^/[!-~]*$"), Kind("PATH", "a path that begins with /", "/health")
+]
 StoreUrl = Annotated[
-    str, Field(pattern=r"^(sqlite:.*|memory:)$"), Kind("a store", "sqlite:PATH or memory:")
+    str, Field(pattern=r"^(sqlite:.*|memory:)$"), Kind("URL", "a store", "sqlite:PATH or memory:")
 ]
