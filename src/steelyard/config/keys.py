@@ -100,10 +100,17 @@ def every_key() -> tuple[Key, ...]:
     return tuple(_walk(Settings))
 
 
+def sections() -> dict[str, type[Section]]:
+    """The tables of the file, in the order of the settings."""
+    kinds: dict[str, Any] = {
+        name: field.annotation for name, field in Settings.model_fields.items()
+    }
+    return {name: kind for name, kind in kinds.items() if _is_section(kind)}
+
+
 def section_meanings() -> dict[str, str]:
-    """Each section with the first line of its docstring."""
-    sections = {name: field.annotation for name, field in Settings.model_fields.items()}
-    return {name: (kind.__doc__ or "") for name, kind in sections.items() if _is_section(kind)}
+    """Each section with its docstring."""
+    return {name: kind.__doc__ or "" for name, kind in sections().items()}
 
 
 def _is_section(annotation: Any) -> TypeGuard[type[Section]]:
