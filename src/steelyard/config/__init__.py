@@ -1,4 +1,10 @@
 """One typed configuration: file `steelyard.toml`, environment, flags; later ones win.
 
 settings  the frozen, typed object: every key, its default, its meaning
+section   how a table and its rules are declared; values: addresses, sizes, times as text
+keys      the settings walked as a list: what flags, variables and documents are made from
+file      one layer from the file (lines: on which line a key stands)
+text      two layers from text: environment variables and flags
+load      layers to settings, or one error that names every problem (unknown, explain)
+exposure  what is reachable from other machines; document: docs/configuration.md
 """

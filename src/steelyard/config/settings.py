@@ -2,64 +2,63 @@
 
 One frozen object, made once and passed down. docs/configuration.md, the flags and the
 environment variables are generated from it. `flag` in a field is a short name for a key that
-people type often; every other key's flag is `--section-key`.
+people type often; every key's long flag is `--section-key`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.config import JsonDict
+from pydantic import Field
 
-from steelyard.config.values import Address, AddressText, Bytes
+from steelyard.config.section import Rule, Section, key
+from steelyard.config.values import (
+    Address,
+    AddressText,
+    Bytes,
+    Name,
+    Ports,
+    Seconds,
+    StoreUrl,
+    UrlPath,
+)
 
-Seconds = Annotated[float, Field(ge=0)]
 Percent = Annotated[float, Field(ge=0, le=100)]
 Count = Annotated[int, Field(ge=1)]
-
-
-def key(default: Any, description: str, *, flag: str = "", **bounds: Any) -> Any:
-    """A key: its default, its meaning, its short flag and its bounds."""
-    extra: JsonDict | None = {"flag": flag} if flag else None
-    return Field(default, description=description, json_schema_extra=extra, **bounds)
-
-
-class Section(BaseModel):
-    """A table of the file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
 class Application(Section):
     """What is served."""
 
-    name: str = key(
-        "app",
-        "Name of the application; it names workers, records and log files.",
-        flag="--name",
-        pattern=r"^[a-z0-9][a-z0-9-]{0,39}$",
+    name: Name = key(
+        "app", "Name of the application; it names workers, records and log files.", flag="--name"
     )
     command: tuple[str, ...] = key(
         (), "The command of one worker. `{port}` is filled in, and `$PORT` is set."
     )
-    directory: Path = key(Path(), "Where the command runs.")
+    directory: Path = key(
+        Path(), "Where the command runs; for a command in the file, by default the file's folder."
+    )
     environment: dict[str, str] = key({}, "Variables added to the workers' environment.")
 
 
 class Runtime(Section):
     """Where workers run."""
 
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule("first port ≤ last port", ("ports",), lambda it: it.ports[0] <= it.ports[1]),
+    )
+
     kind: Literal["process", "docker", "swarm", "stub"] = key(
         "process", "What a worker is.", flag="--runtime"
     )
-    ports: tuple[int, int] = key(
+    ports: Ports = key(
         (21000, 29999),
         "First and last port for workers; outside the range of outgoing connections.",
     )
     cpus: float | None = key(None, "CPU limit of one worker, in cores.", flag="--cpus", gt=0)
-    memory: Bytes | None = key(None, "Memory limit of one worker.", flag="--memory")
+    memory: Bytes | None = key(None, "Memory limit of one worker.", flag="--memory", gt=0)
     grace: Seconds = key(10.0, "Time between asking a worker to end and killing it.")
     leftovers: Literal["adopt", "reap"] = key(
         "adopt", "What the agent does on its start with workers of an earlier life."
@@ -69,11 +68,10 @@ class Runtime(Section):
 class Probe(Section):
     """How the agent finds out whether a worker can serve."""
 
-    path: str | None = key(
+    path: UrlPath | None = key(
         None,
         "HTTP path that answers 200…399 when the worker is ready; none: its port accepts.",
         flag="--health-path",
-        pattern=r"^/[!-~]*$",
     )
     interval: Seconds = key(1.0, "Time between two probes of a worker.", gt=0)
     timeout: Seconds = key(2.0, "A probe that takes longer has failed.", gt=0)
@@ -87,6 +85,14 @@ class Probe(Section):
 class Score(Section):
     """How a worker is rated, 0…100 (docs/architecture.md has the formulas)."""
 
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "at least one weight above 0",
+            ("cpu", "memory", "network", "availability"),
+            lambda it: it.cpu + it.memory + it.network + it.availability > 0,
+        ),
+    )
+
     cpu: float = key(0.35, "Weight of the CPU score.", ge=0)
     memory: float = key(0.25, "Weight of the memory score.", ge=0)
     network: float = key(0.15, "Weight of the network score.", ge=0)
@@ -99,29 +105,34 @@ class Score(Section):
     best_age: Seconds = key(300.0, "A best response time is forgotten after this.", gt=0)
     smoothing: float = key(0.2, "Weight of the newest value in the smoothed one.", gt=0, le=1)
 
-    @model_validator(mode="after")
-    def _some_weight(self) -> Score:
-        if self.cpu + self.memory + self.network + self.availability <= 0:
-            raise ValueError("at least one weight above 0")
-        return self
-
 
 class States(Section):
     """Where utilization changes a worker's state."""
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule("low < high", ("low", "high"), lambda it: it.low < it.high),
+        # Otherwise a worker that was busy once could never be rated low again.
+        Rule("hysteresis < low", ("hysteresis", "low"), lambda it: it.hysteresis < it.low),
+    )
 
     low: Percent = key(30.0, "Utilization below this is low (LU).")
     high: Percent = key(60.0, "Utilization from this on is high (HU).")
     hysteresis: Percent = key(5.0, "How far below a cut utilization must fall to go back.")
 
-    @model_validator(mode="after")
-    def _ordered(self) -> States:
-        if self.low >= self.high:
-            raise ValueError(f"low below high, but {self.low:g} is not below {self.high:g}")
-        return self
-
 
 class Scaling(Section):
     """How many workers there are."""
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule("min ≤ max", ("min", "max"), lambda it: it.min <= it.max),
+        Rule("low < high", ("low", "high"), lambda it: it.low < it.high),
+        Rule("high ≤ critical", ("high", "critical"), lambda it: it.high <= it.critical),
+        Rule(
+            "backoff ≤ backoff_max",
+            ("backoff", "backoff_max"),
+            lambda it: it.backoff <= it.backoff_max,
+        ),
+    )
 
     policy: Literal["step", "fixed"] = key("step", "The scaling policy.", flag="--policy")
     min: Count = key(4, "Fewest workers; the first ones are never retired.", flag="--min")
@@ -137,14 +148,6 @@ class Scaling(Section):
     drain: Seconds = key(30.0, "A retired worker is stopped after this even if it is not done.")
     backoff: Seconds = key(1.0, "Wait after a failed start; doubles with each failure in a row.")
     backoff_max: Seconds = key(60.0, "Longest wait after a failed start.")
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Scaling:
-        if self.min > self.max:
-            raise ValueError(f"min not above max, but {self.min} is above {self.max}")
-        if not self.low < self.high <= self.critical:
-            raise ValueError("low below high, and high not above critical")
-        return self
 
 
 class Agent(Section):
@@ -170,7 +173,7 @@ class Gateway(Section):
     )
     backlog: Count = key(1024, "Connections that may wait to be accepted, per process.")
     connections: Count = key(10000, "Most clients connected, per process.")
-    head: Bytes = key(32 * 1024, "Largest request or response head; larger: 431 or 502.")
+    head: Bytes = key(32 * 1024, "Largest request or response head; larger: 431 or 502.", gt=0)
     fields: Count = key(100, "Most fields in a head; more: 431 or 502.")
     body: Bytes | None = key(None, "Largest request body; larger: 413. None: no limit.")
     head_timeout: Seconds = key(10.0, "A request head must be complete in this time.", gt=0)
@@ -188,7 +191,7 @@ class Gateway(Section):
 class Store(Section):
     """What survives a restart."""
 
-    url: str = key(
+    url: StoreUrl = key(
         "sqlite:",
         "`sqlite:PATH` (no path: a file in the state folder) or `memory:`.",
         flag="--store",
@@ -203,10 +206,26 @@ class Log(Section):
     )
 
 
-class Settings(BaseModel):
+def _clash(one: Address, other: Address) -> bool:
+    hosts = {one.host, other.host}
+    return one.port == other.port != 0 and (len(hosts) == 1 or bool(hosts & {"0.0.0.0", "::"}))
+
+
+class Settings(Section):
     """The whole configuration."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "two addresses, not one",
+            ("agent.listen", "gateway.listen"),
+            lambda it: not _clash(it.agent.listen, it.gateway.listen),
+        ),
+        Rule(
+            "a port for each worker",
+            ("runtime.ports", "scaling.max"),
+            lambda it: it.runtime.ports[1] - it.runtime.ports[0] >= it.scaling.max - 1,
+        ),
+    )
 
     state: Path = key(
         Path("~/.local/state/steelyard"),

@@ -1,14 +1,40 @@
-"""Values that people write as text: addresses and sizes."""
+"""Values that people write as text: addresses, sizes, times, port ranges and names.
+
+Each type carries a Kind: what a person is told when the value does not fit, and how the value is
+written back.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
-_UNITS = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[BKMGT]?)(?:i?B)?", re.IGNORECASE)
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?:(?P<unit>[KMGT])i?)?B?", re.IGNORECASE)
+_TIMES = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_TIME = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>ms|s|m|h|)")
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A word for it in --help, what is expected, some right values, how a value is shown."""
+
+    word: str
+    noun: str
+    examples: str = ""
+    show: Callable[[Any], str] = str
+
+    def expects(self, bounds: str = "") -> str:
+        """A phrase to go after “expected”."""
+        phrase = f"{self.noun} {bounds}".rstrip()
+        return f"{phrase}, for instance {self.examples}" if self.examples else phrase
 
 
 class Address(NamedTuple):
@@ -23,30 +49,95 @@ class Address(NamedTuple):
 
     @property
     def loopback(self) -> bool:
-        return self.host in {"localhost", "::1"} or self.host.startswith("127.")
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+def format_bytes(size: int) -> str:
+    """The shortest text that `parse_bytes` reads as the same size."""
+    for unit in reversed(_UNITS):
+        if size and size % _UNITS[unit] == 0:
+            return f"{size // _UNITS[unit]}{unit}iB" if unit else str(size)
+    return "0"
+
+
+ADDRESS = Kind("HOST:PORT", "an address HOST:PORT", "127.0.0.1:8080 or [::1]:8080")
+SIZE = Kind("SIZE", "a size in bytes", "512K, 64MiB or 1GB", format_bytes)
+TIME = Kind("SECONDS", "a time in seconds", "5, 500ms or 2m", "{:g}".format)
+PORTS = Kind(
+    "FIRST-LAST",
+    "a first and a last port, 1…65535",
+    "21000-29999",
+    lambda ports: f"{ports[0]}-{ports[1]}",
+)
 
 
 def parse_address(value: Any) -> Address:
-    """`HOST:PORT`, `[IPV6]:PORT`, `:PORT` or `PORT`; without a host, loopback."""
+    """`HOST:PORT`, `[IPV6]:PORT`, `*:PORT`, `:PORT` or `PORT`; without a host, loopback."""
     if isinstance(value, Address):
         return value
     host, _, port = str(value).rpartition(":")
-    if not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise ValueError("HOST:PORT, for instance 127.0.0.1:8080")
-    if ":" in host and not (host.startswith("[") and host.endswith("]")):
-        raise ValueError("HOST:PORT; an IPv6 address stands in brackets: [::1]:8080")
-    return Address(host.strip("[]") or "127.0.0.1", int(port))
+    if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
+        raise ValueError(ADDRESS.expects())
+    return Address(_host(host), int(port))
+
+
+def _host(text: str) -> str:
+    if text in {"", "*"}:
+        return "0.0.0.0" if text else "127.0.0.1"
+    try:
+        if text.startswith("[") and text.endswith("]"):
+            return str(ipaddress.IPv6Address(text[1:-1]))
+    except ValueError:
+        raise ValueError(ADDRESS.expects()) from None
+    if _HOST.fullmatch(text) is None:
+        raise ValueError(ADDRESS.expects())
+    return text
 
 
 def parse_bytes(value: Any) -> int:
     """A size: `1048576`, `512K`, `64MiB`, `1.5 GB` (a K is 1024)."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
     match = _SIZE.fullmatch(str(value).strip())
     if match is None:
-        raise ValueError("a size in bytes, for instance 512K, 64MiB or 1GB")
-    return int(float(match["number"]) * _UNITS[match["unit"].upper()])
+        raise ValueError(SIZE.expects())
+    return int(Decimal(match["number"]) * _UNITS[(match["unit"] or "").upper()])
 
 
-AddressText = Annotated[Address, BeforeValidator(parse_address)]
-Bytes = Annotated[int, BeforeValidator(parse_bytes)]
+def parse_seconds(value: Any) -> Any:
+    """A time: `5`, `0.5`, `500ms`, `2m`, `1h`; what is not text is left to the number's bounds."""
+    if not isinstance(value, str):
+        return value
+    match = _TIME.fullmatch(value.strip())
+    if match is None:
+        raise ValueError(TIME.expects())
+    return float(match["number"]) * _TIMES[match["unit"]]
+
+
+def parse_ports(value: Any) -> Any:
+    """`FIRST-LAST`; a pair is left as it is."""
+    if not isinstance(value, str):
+        return value
+    first, dash, last = (part.strip() for part in value.partition("-"))
+    if not (dash and first.isdigit() and last.isdigit()):
+        raise ValueError(PORTS.expects())
+    return first, last
+
+
+AddressText = Annotated[Address, BeforeValidator(parse_address), ADDRESS]
+Bytes = Annotated[int, BeforeValidator(parse_bytes), SIZE]
+Seconds = Annotated[float, Field(ge=0), BeforeValidator(parse_seconds), TIME]
+Port = Annotated[int, Field(ge=1, le=65535)]
+Ports = Annotated[tuple[Port, Port], BeforeValidator(parse_ports), PORTS]
+Name = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$"),
+    Kind("NAME", "a name of up to 40 small letters, digits and -", "shop-2"),
+]
+UrlPath = Annotated[
+    str, Field(pattern=r"^/[!-~]*$"), Kind("PATH", "a path that begins with /", "/health")
+]
+StoreUrl = Annotated[
+    str, Field(pattern=r"^(sqlite:.*|memory:)$"), Kind("URL", "a store", "sqlite:PATH or memory:")
+]

@@ -1,0 +1,105 @@
+"""Every key of the settings as an option of a command.
+
+`@app.command(cls=ConfiguredCommand)` adds the options, `settings_from(ctx)` reads them. All take
+text, so that a wrong value is told by the loader, in the same words as in the file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import typer
+from typer.core import TyperCommand
+
+from steelyard.config.file import FILE, find_file
+from steelyard.config.keys import Key, every_key, section_meanings
+from steelyard.config.load import load_settings
+from steelyard.config.settings import Settings
+
+T = TypeVar("T")
+
+_META = "steelyard.cli.options"
+_CONFIG = "config_file"
+
+
+def settings_from(ctx: typer.Context, **overrides: Any) -> Settings:
+    """The settings of this command line; overrides (`application_command=…`) win, None is no value.
+
+    The environment and the working folder are read here, and nowhere else.
+    """
+    given: Mapping[str, str | None] = ctx.meta[_META]
+    dotted = {key.parameter: key.dotted for key in every_key()}
+    texts = {dotted[name]: given[_option(name)] for name in dotted}
+    values = {dotted[name]: value for name, value in overrides.items()}
+    file = find_file(given[_CONFIG], os.environ, Path())
+    return load_settings(file, os.environ, _without_none(texts), _without_none(values))
+
+
+def _without_none(values: Mapping[str, T | None]) -> dict[str, T]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+class ConfiguredCommand(TyperCommand):
+    """A command that takes every key as an option and keeps them out of its callback."""
+
+    @cached_property
+    def _settings_options(self) -> list[Any]:
+        return _options(every_key())
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its own parameters, then one for each key, made only for the command that runs."""
+        params = super().get_params(ctx)
+        return [*params[:-1], *self._settings_options, *params[-1:]]  # --help is the last
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        names = [option.name for option in self._settings_options]
+        ctx.meta[_META] = {name: ctx.params.pop(name, None) for name in names}
+        return rest
+
+
+def _options(keys: tuple[Key, ...]) -> list[Any]:
+    """Typer makes options from a function's signature; this one is written by the keys."""
+
+    def form() -> None: ...
+
+    parameters = [_config_parameter(), *(_parameter(key) for key in keys)]
+    form.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    form.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    app = typer.Typer(add_completion=False)
+    app.command()(form)
+    return list(typer.main.get_command(app).params)
+
+
+def _config_parameter() -> inspect.Parameter:
+    text = f"The file to read; by default {FILE} in the working folder, if there is one."
+    return _text_parameter(_CONFIG, typer.Option(None, "--config", metavar="PATH", help=text))
+
+
+def _parameter(key: Key) -> inspect.Parameter:
+    panel = f"{key.section}: {section_meanings()[key.section]}" if key.section else None
+    help_text = f"{key.description} {_remarks(key)}"
+    option = typer.Option(
+        None, *key.flags, help=help_text, metavar=key.kind.word, rich_help_panel=panel
+    )
+    return _text_parameter(_option(key.parameter), option)
+
+
+def _remarks(key: Key) -> str:
+    default = f"default {key.show(key.default)}"
+    return f"({key.kind.noun}; {default})" if key.choices else f"({default})"
+
+
+def _text_parameter(name: str, option: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=option, annotation=str | None)
+
+
+def _option(parameter: str) -> str:
+    """A name space of its own: a command may have a parameter called `state`."""
+    return f"key_{parameter}"

@@ -1,0 +1,59 @@
+"""What is wrong with the values, in words: the key, the place, the value, what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+
+from steelyard.config.keys import Key
+from steelyard.config.layer import Given
+from steelyard.config.section import BROKEN, Rule
+from steelyard.config.words import quoted
+
+
+def explain(
+    error: ValidationError, keys: Mapping[str, Key], given: Mapping[str, Given], *, rules: bool
+) -> list[str]:
+    """One line for each wrong value and, if rules are asked for, for each broken rule."""
+    lines: list[str] = []
+    for detail in error.errors():
+        name = tuple(str(part) for part in detail["loc"])
+        if detail["type"] != BROKEN:
+            lines.append(_wrong_value(name, keys, given))
+        elif rules:
+            lines += _broken(name, detail["ctx"]["rules"], keys, given)
+    return list(dict.fromkeys(lines))
+
+
+def _wrong_value(name: tuple[str, ...], keys: Mapping[str, Key], given: Mapping[str, Given]) -> str:
+    """An error deep inside a list or a table is told of the whole value: that is what is typed."""
+    dotted = next(dotted for dotted in (".".join(name[:2]), name[0]) if dotted in keys)
+    key, found = keys[dotted], given[dotted]
+    line = f"{dotted}: expected {key.expects}, got {quoted(found.value)} ({found.place})"
+    near = get_close_matches(str(found.value), key.choices, n=1)
+    return f"{line} → did you mean {near[0]}?" if near else line
+
+
+def _broken(
+    section: tuple[str, ...],
+    rules: tuple[Rule, ...],
+    keys: Mapping[str, Key],
+    given: Mapping[str, Given],
+) -> Iterator[str]:
+    for rule in rules:
+        names = [".".join((*section, name)) for name in rule.keys]
+        parts = (_with_place(keys[name], given.get(name)) for name in names)
+        yield f"{', '.join(parts)}: expected {rule.text}"
+
+
+def _with_place(key: Key, found: Given | None) -> str:
+    if found is None:
+        return f"{key.dotted} = {key.show(key.default)} (default)"
+    return f"{key.dotted} = {_bare(found.value)} ({found.place})"
+
+
+def _bare(value: Any) -> str:
+    return value if isinstance(value, str) else quoted(value)

@@ -1,0 +1,21 @@
+"""What is reachable from other machines, said aloud."""
+
+from __future__ import annotations
+
+from steelyard.config.settings import Settings
+
+
+def exposure_warnings(settings: Settings) -> list[str]:
+    """One sentence for each listen address beyond loopback."""
+    agent, gateway = settings.agent.listen, settings.gateway.listen
+    warnings = []
+    if not agent.loopback:
+        warnings.append(
+            f"agent.listen = {agent}: the agent's API is open to the network; "
+            "a token guards it, but nothing encrypts it"
+        )
+    if not gateway.loopback:
+        warnings.append(
+            f"gateway.listen = {gateway}: the application is served to the network, unencrypted"
+        )
+    return warnings

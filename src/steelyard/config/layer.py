@@ -1,0 +1,24 @@
+"""What one source says: values with their places, and what is wrong with it already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value, and where a person wrote it: `steelyard.toml:12`, `flag --min`."""
+
+    value: Any
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The keys one source gives, by dotted name. A later layer wins over an earlier one."""
+
+    given: Mapping[str, Given]
+    problems: tuple[str, ...] = ()
+    complete: bool = True  # False: it could not be read, so nothing is known about its keys

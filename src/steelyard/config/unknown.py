@@ -1,0 +1,50 @@
+"""Names that no key has, and the nearest right one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from steelyard.config.keys import Key
+
+
+def unknown_key(section: str, name: str, place: str, keys: Collection[Key]) -> str:
+    dotted = f"{section}.{name}" if section else name
+    return f"{dotted}: unknown key ({place}){_hint(_right_key(section, name, keys))}"
+
+
+def unknown_section(name: str, place: str, sections: Collection[str]) -> str:
+    near = _near(name, sections)
+    hint = f"did you mean [{near}]?" if near else f"the sections are {', '.join(sections)}"
+    return f"[{name}]: unknown section ({place}){_hint(hint)}"
+
+
+def unknown_variable(name: str, variables: Collection[str]) -> str:
+    near = _near(name, variables)
+    hint = f"did you mean {near}?" if near else "no key has this name"
+    return f"{name}: unknown environment variable{_hint(hint)}"
+
+
+def _right_key(section: str, name: str, keys: Collection[Key]) -> str:
+    """The same name in other sections, else a like name in this one, else one anywhere."""
+    homes = [key.section for key in keys if key.name == name]
+    if homes:
+        return f"`{name}` belongs {' or '.join(_home(home) for home in homes)}"
+    here = {key.name: key.dotted for key in keys if key.section == section}
+    anywhere = {key.name: key.dotted for key in keys}
+    for names in (here, anywhere):
+        if near := _near(name, names):
+            return f"did you mean {names[near]}?"
+    return f"the keys of [{section}] are {', '.join(here)}" if section else ""
+
+
+def _home(section: str) -> str:
+    return f"to [{section}]" if section else "to the top of the file, before any section"
+
+
+def _near(name: str, names: Collection[str]) -> str:
+    return next(iter(get_close_matches(name, names, n=1)), "")
+
+
+def _hint(text: str) -> str:
+    return f" → {text}" if text else ""

@@ -1,0 +1,136 @@
+"""Every key of the settings as an option of a command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from steelyard.cli.options import ConfiguredCommand, settings_from
+from steelyard.config.keys import every_key, section_meanings
+from steelyard.errors import UsageError
+
+
+def make_app() -> typer.Typer:
+    app = typer.Typer()
+
+    @app.command(cls=ConfiguredCommand)
+    def up(
+        ctx: typer.Context,
+        command: Annotated[list[str] | None, typer.Argument()] = None,
+        state: Annotated[bool, typer.Option("--own-state")] = False,
+    ) -> None:
+        """Start a fleet."""
+        settings = settings_from(ctx, application_command=command)
+        own = {"own_state": state, "params": sorted(ctx.params)}
+        typer.echo(json.dumps({**own, **settings.model_dump(mode="json")}))
+
+    @app.command()
+    def plain() -> None:
+        """A command without settings."""
+
+    return app
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*args: str, **env: str) -> Result:
+    return CliRunner().invoke(make_app(), list(args), env={"COLUMNS": "200", **env})
+
+
+def settings(*args: str, **env: str) -> dict[str, Any]:
+    result = run(*args, **env)
+    assert result.exit_code == 0, result.output
+    loaded: dict[str, Any] = json.loads(result.stdout)
+    return loaded
+
+
+def test_a_flag_and_a_command_after_the_dashes() -> None:
+    """What stands after `--` is the worker's command, dashes and all."""
+    loaded = settings("up", "--min", "2", "--", "python", "-m", "http.server", "{port}")
+    assert loaded["scaling"]["min"] == 2
+    assert loaded["application"]["command"] == ["python", "-m", "http.server", "{port}"]
+
+
+def test_short_and_long_flags_are_the_same_option() -> None:
+    """Both names of a key can be typed."""
+    assert settings("up", "--min", "3")["scaling"]["min"] == 3
+    assert settings("up", "--scaling-min=3")["scaling"]["min"] == 3
+
+
+def test_the_callback_sees_only_its_own_parameters() -> None:
+    """Keys are kept out of the command's function, even one with the name of its own parameter."""
+    loaded = settings("up", "--own-state", "--state", "folder")
+    assert loaded["own_state"] is True
+    assert loaded["params"] == ["command", "state"]
+    assert loaded["state"] == "folder"
+
+
+def test_flags_win_over_variables_and_these_over_the_file() -> None:
+    """The file in the working folder is read without being named."""
+    Path("steelyard.toml").write_text("[scaling]\nmin = 2\nmax = 10\nup = 2\n")
+    loaded = settings(
+        "up", "--scaling-up", "4", STEELYARD_SCALING_UP="3", STEELYARD_SCALING_MAX="9"
+    )
+    assert [loaded["scaling"][name] for name in ("min", "max", "up")] == [2, 9, 4]
+
+
+def test_a_file_can_be_named() -> None:
+    """`--config` takes the place of the file in the working folder."""
+    Path("steelyard.toml").write_text("[scaling]\nmin = 2\n")
+    Path("other.toml").write_text("[scaling]\nmin = 3\n")
+    assert settings("up", "--config", "other.toml")["scaling"]["min"] == 3
+    assert settings("up", STEELYARD_CONFIG="other.toml")["scaling"]["min"] == 3
+
+
+def test_no_command_leaves_the_one_in_the_file() -> None:
+    """An argument that is not given overrides nothing."""
+    Path("steelyard.toml").write_text('[application]\ncommand = ["serve"]\n')
+    assert settings("up")["application"]["command"] == ["serve"]
+
+
+def test_a_wrong_value_is_told_by_the_loader() -> None:
+    """Options take any text; the loader's words reach the command as a UsageError."""
+    result = run("up", "--min", "four")
+    assert isinstance(result.exception, UsageError)
+    assert str(result.exception) == (
+        'scaling.min: expected a whole number ≥ 1, got "four" (flag --min)'
+    )
+
+
+def test_an_unknown_flag_is_told_with_the_nearest() -> None:
+    """A slip of the fingers is a usage error with a suggestion."""
+    result = run("up", "--mni", "4")
+    assert result.exit_code == 2
+    assert "--min" in result.output
+
+
+def test_an_override_that_is_no_key_is_a_bug() -> None:
+    """A wrong name in our own code is not passed over."""
+    app = typer.Typer()
+
+    @app.command(cls=ConfiguredCommand)
+    def up(ctx: typer.Context) -> None:
+        settings_from(ctx, aplication_name="x")
+
+    assert isinstance(CliRunner().invoke(app, []).exception, KeyError)
+
+
+def test_help_lists_every_flag_by_section() -> None:
+    """Each section has its panel, each key its short and its long flag."""
+    text = run("up", "--help").stdout
+    assert [name for name in section_meanings() if f"─ {name}: " not in text] == []
+    missing = [flag for key in every_key() for flag in key.flags if flag not in text]
+    assert missing == []
+
+
+def test_other_commands_are_left_alone() -> None:
+    """A command that needs no settings shows none."""
+    assert "--scaling-min" not in run("plain", "--help").stdout

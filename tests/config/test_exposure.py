@@ -1,0 +1,22 @@
+"""What is reachable from other machines."""
+
+from __future__ import annotations
+
+from steelyard.config.exposure import exposure_warnings
+from steelyard.config.load import load_settings
+
+
+def test_loopback_needs_no_warning() -> None:
+    """The defaults are reachable from this machine only."""
+    assert exposure_warnings(load_settings(None, {}, {})) == []
+
+
+def test_each_wider_address_is_told() -> None:
+    """The agent's API is guarded but not encrypted, the application is served to the network."""
+    flags = {"agent.listen": "*:8081", "gateway.listen": "[::]:8080"}
+    agent, gateway = exposure_warnings(load_settings(None, {}, flags))
+    assert "agent.listen = 0.0.0.0:8081" in agent
+    assert "token" in agent
+    assert "encrypts" in agent
+    assert "gateway.listen = [::]:8080" in gateway
+    assert "served to the network" in gateway

@@ -1,0 +1,89 @@
+"""Generated documents are fresh, complete and true."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from steelyard.config.document import document
+from steelyard.config.example import EXAMPLE
+from steelyard.config.keys import every_key, sections
+from steelyard.config.load import load_settings
+from tools.docs import ROOT, main, with_region
+
+
+def rows() -> list[tuple[str, str]]:
+    """Section and key of each row of the tables."""
+    found: list[tuple[str, str]] = []
+    section = ""
+    for line in document().splitlines():
+        if heading := re.fullmatch(r"### \[(\w+)\]", line):
+            section = heading[1]
+        if row := re.match(r"\| `(\w+)` \|", line):
+            found.append((section, row[1]))
+    return found
+
+
+def test_the_documents_in_the_repository_are_fresh(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is checked in is what the code says."""
+    assert main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_every_key_has_one_row() -> None:
+    """No key is missing from the tables or listed twice."""
+    assert Counter(rows()) == Counter((key.section, key.name) for key in every_key())
+
+
+def test_every_row_is_one_table_row() -> None:
+    """No cell breaks its table: six cells, whatever the description holds."""
+    lines = [line for line in document().splitlines() if line.startswith("| `")]
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in lines} == {8}
+
+
+def test_the_example_loads(tmp_path: Path) -> None:
+    """The example is a valid file with a part of every section."""
+    file = tmp_path / "steelyard.toml"
+    file.write_text(EXAMPLE)
+    settings = load_settings(file, {}, {})
+    assert settings.application.name == "shop"
+    assert settings.state == tmp_path / "state"
+    assert [name for name in sections() if f"[{name}]" not in EXAMPLE] == []
+
+
+def test_stale_documents_are_named_and_written_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A check changes nothing; a run mends everything."""
+    assert main(["--check"], tmp_path) == 1
+    assert "docs/configuration.md" in (told := capsys.readouterr().err)
+    assert "docs/architecture.md" in told
+    assert list(tmp_path.iterdir()) == []
+    assert main([], tmp_path) == 0
+    assert main(["--check"], tmp_path) == 0
+
+
+def test_text_around_a_region_is_kept(tmp_path: Path) -> None:
+    """Only what stands between the marks is ours."""
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs/architecture.md"
+    page.write_text("above\n<!-- generated: automaton -->\nold\n<!-- end -->\nbelow\n")
+    main([], tmp_path)
+    text = page.read_text()
+    assert text.startswith("above\n<!-- generated: automaton -->\n```mermaid\n")
+    assert text.endswith("|\n<!-- end -->\nbelow\n")
+    assert "old" not in text
+
+
+def test_a_page_without_the_region_gets_it_at_its_end() -> None:
+    """A page that somebody else began is not thrown away."""
+    text = with_region("# Page\n", "x", "content")
+    assert text == "# Page\n\n<!-- generated: x -->\ncontent\n<!-- end -->\n"
+    assert with_region(text, "x", "content") == text
+
+
+def test_no_path_of_this_machine_is_published() -> None:
+    """Messages in the page come from made-up files."""
+    assert str(ROOT) not in document()

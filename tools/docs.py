@@ -1,0 +1,56 @@
+"""Writes the generated documents anew; with --check only says which ones are stale.
+
+A whole file is generated, or the region of a file between `<!-- generated: NAME -->` and
+`<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from steelyard.config.document import document
+from steelyard.core.lifecycle import TABLE
+from tools.automaton import draw
+
+ROOT = Path(__file__).parent.parent
+
+
+def main(arguments: Sequence[str], root: Path = ROOT) -> int:
+    """Write, or check; 1 when a document is stale."""
+    stale = [(file, text) for file, text in generated(root) if read(file) != text]
+    if "--check" in arguments:
+        for file, _ in stale:
+            sys.stderr.write(f"{file.relative_to(root)} is stale: run `make docs`\n")
+        return 1 if stale else 0
+    for file, text in stale:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"wrote {file.relative_to(root)}\n")
+    return 0
+
+
+def generated(root: Path) -> Iterator[tuple[Path, str]]:
+    """Each document with the text it should have."""
+    yield root / "docs/configuration.md", document()
+    architecture = root / "docs/architecture.md"
+    text = read(architecture) or "# Architecture\n\n## The life of a worker\n"
+    yield architecture, with_region(text, "automaton", draw(TABLE))
+
+
+def read(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+def with_region(text: str, name: str, content: str) -> str:
+    """The text with new content between the marks; a text without them gets them at its end."""
+    mark, end = f"<!-- generated: {name} -->", "<!-- end -->"
+    before, found, rest = text.partition(f"{mark}\n")
+    _, _, after = rest.partition(end)
+    region = f"{mark}\n{content}\n{end}"
+    return f"{before}{region}{after}" if found else f"{text}\n{region}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
