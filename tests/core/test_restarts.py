@@ -14,7 +14,7 @@ def test_delays_double_up_to_the_longest():
     """1, 2, 4, 5, 5 … seconds."""
     restarts, now, delays = Restarts(1, 5), 0.0, []
     for _ in range(5):
-        restarts.fail("crash", now)
+        restarts.fail("w1", "crashed", now)
         delays.append(restarts.next_try - now)
         now = restarts.next_try
     assert delays == [1, 2, 4, 5, 5]
@@ -24,14 +24,14 @@ def test_failures_that_fall_together_are_one():
     """Four workers that crash at once do not mean eight seconds."""
     restarts = Restarts(1, 60)
     for _ in range(4):
-        restarts.fail("crash", 0.0)
+        restarts.fail("w1", "crashed", 0.0)
     assert (restarts.failures, restarts.next_try) == (1, 1.0)
 
 
 def test_one_at_a_time_while_it_fails():
     """None before the time, none while one boots, then one."""
     restarts = Restarts(1, 60)
-    restarts.fail("crash", 0.0)
+    restarts.fail("w1", "crashed", 0.0)
     assert restarts.allowed(4, booting=0, now=0.5) == 0
     assert restarts.allowed(4, booting=1, now=1.0) == 0
     assert restarts.allowed(4, booting=0, now=1.0) == 1
@@ -40,7 +40,7 @@ def test_one_at_a_time_while_it_fails():
 def test_only_a_younger_worker_that_lasts_ends_the_series():
     """An old healthy neighbour proves nothing about new starts."""
     restarts = Restarts(1, 60, stable=10)
-    restarts.fail("crash", 100.0)
+    restarts.fail("w1", "crashed", 100.0)
     restarts.prove(born=50.0, ready_since=51.0, now=200.0)
     assert restarts.failures == 1
     restarts.prove(born=101.0, ready_since=102.0, now=105.0)

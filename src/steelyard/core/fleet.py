@@ -161,9 +161,9 @@ class Fleet:
 
     def _died(self, worker: Worker, reason: str) -> None:
         if worker.state is State.INIT:
-            self._count_failure(f"{worker.name} ended before it was ready: {reason}")
+            self._failed(worker, f"ended before it was ready: {reason}")
         elif worker.ready_since and self._now - worker.ready_since < self.rules.stable:
-            self._count_failure(f"{worker.name} ended soon after its start: {reason}")
+            self._failed(worker, f"ended soon after its start: {reason}")
         worker.move(Signal.DIED, self._now)
         self._owe("replace", f"replaces {worker.name}: {reason}")
 
@@ -282,11 +282,11 @@ class Fleet:
     def _fail_if_overdue(self, worker: Worker) -> None:
         if worker.state is State.INIT and self._now - worker.born >= self.rules.boot:
             problem = worker.problem or "no answer"
-            reason = f"{worker.name} was not ready within {self.rules.boot:g} s: {problem}"
-            self._count_failure(reason)
+            reason = f"was not ready within {self.rules.boot:g} s: {problem}"
+            self._failed(worker, reason)
             self._fail(worker, reason)
         elif worker.serving and self._failing_for(worker) >= self.rules.hung:
-            self._fail(worker, f"{worker.name} hung for {self.rules.hung:g} s: {worker.problem}")
+            self._fail(worker, f"hung for {self.rules.hung:g} s: {worker.problem}")
 
     def _failing_for(self, worker: Worker) -> float:
         return 0.0 if worker.failing_since is None else self._now - worker.failing_since
@@ -295,7 +295,7 @@ class Fleet:
         worker.move(Signal.FAILED, self._now)
         worker.why_leaving = reason
         self._unproven.discard(worker.name)
-        self._owe("replace", f"replaces {reason}")
+        self._owe("replace", f"replaces {worker.name}: {reason}")
         self._decide("stop", (worker.name,), reason)
         self._out.append(Stop(worker.name))
 
@@ -379,8 +379,8 @@ class Fleet:
         if not self.closing:
             self._owed.append((action, reason))
 
-    def _count_failure(self, what: str) -> None:
-        self.restarts.fail(what, self._now)
+    def _failed(self, worker: Worker, what: str) -> None:
+        self.restarts.fail(worker.name, what, self._now)
 
     def _decide(self, action: str, workers: tuple[str, ...], reason: str) -> None:
         decision = Decide(self._now, action, workers, reason)

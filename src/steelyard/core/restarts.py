@@ -20,10 +20,11 @@ class Restarts:
     next_try: float = 0.0
     last_failure: float = 0.0
     trouble: str = ""
+    culprit: str = ""  # the worker whose log tells more
 
-    def fail(self, what: str, now: float) -> None:
+    def fail(self, worker: str, what: str, now: float) -> None:
         """A worker failed before it was stable."""
-        self.trouble = what
+        self.culprit, self.trouble = worker, f"{worker} {what}"
         self.last_failure = now
         if self.failures and now < self.next_try:
             return
@@ -34,7 +35,7 @@ class Restarts:
     def prove(self, born: float, ready_since: float, now: float) -> None:
         """A worker serves; one begun after the last failure that lasts ends the series."""
         if self.failures and born >= self.last_failure and now - ready_since >= self.stable:
-            self.failures, self.trouble = 0, ""
+            self.failures, self.trouble, self.culprit = 0, "", ""
 
     def allowed(self, missing: int, booting: int, now: float) -> int:
         """How many of the missing workers may be started now."""

@@ -63,6 +63,7 @@ class FleetStatus(_Part):
     target: int
     verdict: str
     trouble: str  # why workers fail to start; empty when they do not
+    culprit: str  # the worker whose log tells more
     failures: int
     next_try: float
     ever_ready: bool
@@ -92,6 +93,7 @@ def status(fleet: Fleet, now: float) -> FleetStatus:
         target=fleet.target,
         verdict=fleet.verdict.reason,
         trouble=fleet.restarts.trouble,
+        culprit=fleet.restarts.culprit,
         failures=fleet.restarts.failures,
         next_try=max(0.0, fleet.restarts.next_try - now),
         ever_ready=fleet.ever_ready,

@@ -1,0 +1,29 @@
+"""`steelyard agent`: the deployment agent alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from steelyard.agent.process import run_agent
+from steelyard.cli.options import settings_from
+from steelyard.cli.preflight import require_command, warn_exposure
+from steelyard.logs import set_up_logging
+
+
+def agent(
+    ctx: typer.Context,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="The command of one worker, after `--`.")
+    ] = None,
+) -> None:
+    """Run only the agent: it starts, measures and scales workers, and publishes the queue.
+
+    Balancers join it with `steelyard balancer --agent HOST:PORT`.
+    """
+    settings = settings_from(ctx, application_command=tuple(command) if command else None)
+    require_command(settings)
+    warn_exposure(settings)
+    set_up_logging("agent", settings.log.level)
+    run_agent(settings)

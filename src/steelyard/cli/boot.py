@@ -1,0 +1,73 @@
+"""Shows how a fleet boots, and notices when it never will."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from rich.console import Console
+
+from steelyard.cli.client import AgentClient
+from steelyard.config.settings import Settings
+from steelyard.config.values import Address
+from steelyard.core.status import FleetStatus
+from steelyard.errors import Fault, SteelyardError, UsageError
+
+HOPELESS = 3  # failed rounds of starts, none ever ready: the command is at fault
+POLL = 0.1
+
+
+class BootError(SteelyardError):
+    """No worker ever became ready."""
+
+    fault = Fault.APPLICATION
+
+
+async def watch_boot(settings: Settings, address: Address, console: Console) -> None:
+    """Show progress until the first workers are ready; raise when they cannot become so."""
+    client = AgentClient.of(settings)
+    began = time.monotonic()
+    with console.status("starting the agent …") as line:
+        seen = ""
+        while True:
+            await asyncio.sleep(POLL)
+            told = await _ask(client)
+            if told is None:
+                continue
+            await _give_up_if_hopeless(told, client, time.monotonic() - began > settings.probe.boot)
+            text = f"{told.ready} of {told.target} workers ready"
+            line.update(f"{text} …")
+            if text != seen and not console.is_terminal:
+                console.print(text)
+            seen = text
+            if told.ready >= told.target:
+                break
+    console.print(
+        f"[bold green]serving {settings.application.name} on http://{address}[/] "
+        f"({told.ready} workers; `steelyard status` shows them, Ctrl-C stops)"
+    )
+
+
+async def _ask(client: AgentClient) -> FleetStatus | None:
+    try:
+        return await asyncio.to_thread(client.status)
+    except (SteelyardError, UsageError):
+        return None  # the agent is still starting
+
+
+async def _give_up_if_hopeless(told: FleetStatus, client: AgentClient, late: bool) -> None:
+    if told.ever_ready or not told.trouble or (told.failures < HOPELESS and not late):
+        return
+    raise BootError(
+        f"no worker became ready: {told.trouble}\n{await _last_words(client, told.culprit)}",
+        hint="does the command run by itself, and listen on 127.0.0.1:{port} or $PORT?",
+    )
+
+
+async def _last_words(client: AgentClient, worker: str) -> str:
+    try:
+        text = await asyncio.to_thread(client.logs, worker, 15)
+    except SteelyardError as error:
+        text = error.message
+    lines = text.strip().splitlines() or ["(it printed nothing)"]
+    return "".join(f"  | {line}\n" for line in lines).rstrip()

@@ -1,0 +1,101 @@
+"""`steelyard check`: is the configuration right, and can this machine run it?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel
+from rich.markup import escape
+
+from steelyard.cli.common import JsonOption, new_table, output, print_json
+from steelyard.cli.options import settings_from
+from steelyard.config.exposure import exposure_warnings
+from steelyard.config.settings import Settings
+from steelyard.config.values import Address
+from steelyard.sockets import ListenError, listen
+
+MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "wrong": "[red]wrong[/]"}
+
+
+class Finding(BaseModel):
+    """One thing that was looked at."""
+
+    what: str
+    verdict: str  # ok, note, wrong
+    detail: str
+
+
+class Findings(BaseModel):
+    """All of them."""
+
+    ok: bool
+    findings: list[Finding]
+
+
+def check(
+    ctx: typer.Context,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="The command of one worker, after `--`.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Check the configuration and the machine without starting anything."""
+    settings = settings_from(ctx, application_command=tuple(command) if command else None)
+    found = list(findings(settings))
+    told = Findings(ok=all(one.verdict != "wrong" for one in found), findings=found)
+    if json:
+        print_json(told)
+    else:
+        _show(told)
+    raise SystemExit(0 if told.ok else 1)
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    """Everything worth knowing before `up`."""
+    yield Finding(what="configuration", verdict="ok", detail="every key and value is known")
+    yield _command(settings)
+    yield _port("gateway.listen", settings.gateway.listen)
+    yield _port("agent.listen", settings.agent.listen)
+    yield _folder(settings)
+    for warning in exposure_warnings(settings):
+        yield Finding(what="exposure", verdict="note", detail=warning)
+
+
+def _command(settings: Settings) -> Finding:
+    words = settings.application.command
+    if not words:
+        return Finding(what="command", verdict="wrong", detail="none; say it after `--`")
+    path = shutil.which(words[0], path=settings.application.environment.get("PATH"))
+    if path is None:
+        return Finding(what="command", verdict="wrong", detail=f"{words[0]} is not found")
+    if not any("{port}" in word for word in words):
+        detail = f"{path}; it has no {{port}}, so it must listen on $PORT"
+        return Finding(what="command", verdict="note", detail=detail)
+    return Finding(what="command", verdict="ok", detail=path)
+
+
+def _port(what: str, address: Address) -> Finding:
+    try:
+        listen(address, 1, f"[{what}]").close()
+    except ListenError as error:
+        return Finding(what=what, verdict="wrong", detail=error.message)
+    return Finding(what=what, verdict="ok", detail=f"{address} is free")
+
+
+def _folder(settings: Settings) -> Finding:
+    folder = settings.folder
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if os.access(existing, os.W_OK):
+        return Finding(what="state", verdict="ok", detail=str(folder))
+    return Finding(what="state", verdict="wrong", detail=f"{existing} cannot be written")
+
+
+def _show(told: Findings) -> None:
+    table = new_table("", "what", "detail")
+    for one in told.findings:
+        table.add_row(MARKS[one.verdict], one.what, escape(one.detail))
+    output().print(table)

@@ -1,0 +1,89 @@
+"""A client of the agent's API, for commands."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from steelyard.config.settings import Settings
+from steelyard.config.values import Address
+from steelyard.core.status import FleetStatus
+from steelyard.errors import Fault, SteelyardError
+from steelyard.token import read_token
+
+
+class NoAgentError(SteelyardError):
+    """Nobody answers where the agent should be."""
+
+    fault = Fault.USER
+    retry = True
+
+
+class RefusedError(SteelyardError):
+    """The agent answered, but not as wished."""
+
+    fault = Fault.USER
+
+
+class AgentClient:
+    """Asks one agent."""
+
+    def __init__(self, address: Address, token_file: Path, timeout: float = 10.0) -> None:
+        # An agent that listens on all addresses is asked on this machine's own.
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)
+        self._address = Address(host, address.port)
+        self._token_file = token_file
+        self._timeout = timeout
+        # A proxy of the environment is for other hosts than this one.
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    @classmethod
+    def of(cls, settings: Settings) -> AgentClient:
+        return cls(settings.agent.listen, settings.token_file)
+
+    def status(self) -> FleetStatus:
+        return FleetStatus.model_validate_json(self._ask("GET", "/v1/status"))
+
+    def set_limits(self, low: int, high: int) -> FleetStatus:
+        wanted = {"min": low, "max": high}
+        return FleetStatus.model_validate_json(self._ask("PUT", "/v1/limits", wanted))
+
+    def drain(self, worker: str) -> FleetStatus:
+        return FleetStatus.model_validate_json(self._ask("POST", f"/v1/workers/{worker}/drain"))
+
+    def logs(self, worker: str, lines: int) -> str:
+        return self._ask("GET", f"/v1/workers/{worker}/logs?lines={lines}").decode()
+
+    def _ask(self, method: str, path: str, body: Any = None) -> bytes:
+        request = urllib.request.Request(
+            f"http://{self._address}{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={
+                "Authorization": f"Bearer {read_token(self._token_file)}",
+                "Content-Type": "application/json",
+            },
+        )
+        try:
+            with self._opener.open(request, timeout=self._timeout) as answer:
+                return bytes(answer.read())
+        except urllib.error.HTTPError as error:
+            raise _refused(error) from error
+        except OSError as error:
+            raise NoAgentError(
+                f"no agent answers on {self._address}",
+                hint="start one with `steelyard up`, or say where it is with --agent HOST:PORT",
+            ) from error
+
+
+def _refused(error: urllib.error.HTTPError) -> RefusedError:
+    text = error.read().decode(errors="replace")
+    try:
+        detail = json.loads(text)["detail"]
+    except (ValueError, KeyError, TypeError):
+        detail = text or error.reason
+    hint = "is this the --state of that agent?" if error.code == 401 else ""
+    return RefusedError(f"the agent refused: {detail}", hint=hint)

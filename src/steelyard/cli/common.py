@@ -1,0 +1,66 @@
+"""What commands that talk to an agent share: where it is, and how answers are printed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel
+from rich.console import Console
+from rich.table import Table
+
+from steelyard.cli.client import AgentClient
+from steelyard.config.file import find_file
+from steelyard.config.load import load_settings
+from steelyard.core.status import FleetStatus
+from steelyard.errors import UsageError
+
+ConfigOption = Annotated[
+    str | None, typer.Option("--config", metavar="PATH", help="The configuration file.")
+]
+StateOption = Annotated[
+    str | None, typer.Option("--state", metavar="PATH", help="The agent's state folder.")
+]
+AgentOption = Annotated[
+    str | None, typer.Option("--agent", metavar="HOST:PORT", help="Where the agent is.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def client_for(config: str | None, state: str | None, agent: str | None) -> AgentClient:
+    """The client of the agent that the configuration, or the flags, name."""
+    file = find_file(config, os.environ, Path())
+    flags = {"state": state, "agent.listen": agent}
+    settings = load_settings(file, os.environ, {k: v for k, v in flags.items() if v is not None})
+    return AgentClient.of(settings)
+
+
+def output() -> Console:
+    """Where tables go; never folded when it is not a terminal, so that scripts can cut lines."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=200)
+
+
+def print_json(model: BaseModel) -> None:
+    """One JSON document on standard output."""
+    typer.echo(model.model_dump_json(indent=2))
+
+
+def new_table(*columns: str) -> Table:
+    """A plain table; columns that begin with `>` are aligned to the right."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column.lstrip(">"), justify="right" if column[0] == ">" else "left")
+    return table
+
+
+def resolve_worker(status: FleetStatus, text: str) -> str:
+    """A worker's full name from any part of it that only one worker has."""
+    names = [worker.name for worker in status.workers]
+    matches = [name for name in names if name == text] or [name for name in names if text in name]
+    if len(matches) == 1:
+        return matches[0]
+    what = "no worker" if not matches else f"{len(matches)} workers"
+    raise UsageError(f"{what} match “{text}”", hint=f"workers: {', '.join(names) or 'none'}")

@@ -1,0 +1,19 @@
+"""`steelyard demo`: the built-in application, served and scaled."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from steelyard.cli.options import settings_from
+from steelyard.cli.up import run_up
+
+
+def demo(ctx: typer.Context) -> None:
+    """Serve the built-in web application: something to look at, to load and to break."""
+    command = (sys.executable, "-m", "steelyard.demo", "--port", "{port}")
+    settings = settings_from(
+        ctx, application_name="demo", application_command=command, probe_path="/health"
+    )
+    run_up(settings)

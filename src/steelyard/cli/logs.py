@@ -1,0 +1,40 @@
+"""`steelyard logs`: what workers printed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.common import (
+    AgentOption,
+    ConfigOption,
+    StateOption,
+    client_for,
+    resolve_worker,
+)
+from steelyard.errors import UsageError
+
+
+def logs(
+    worker: Annotated[
+        str | None, typer.Argument(help="Its name, or a part of it; none: all workers.")
+    ] = None,
+    lines: Annotated[int, typer.Option("--lines", "-n", help="Lines per worker.", min=1)] = 50,
+    agent: AgentOption = None,
+    state: StateOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Print the last lines of one worker, or of all; ended workers by their full name."""
+    client = client_for(config, state, agent)
+    told = client.status()
+    if worker is None:
+        for one in told.workers:
+            typer.echo(f"==> {one.name} <==")
+            typer.echo(client.logs(one.name, lines))
+        return
+    try:
+        name = resolve_worker(told, worker)
+    except UsageError:
+        name = worker  # it may have ended: its log is still there
+    typer.echo(client.logs(name, lines))

@@ -1,0 +1,72 @@
+"""The `steelyard` command: where its commands come together, and where errors become sentences."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import steelyard
+from steelyard.cli.agent import agent
+from steelyard.cli.balancer import balancer
+from steelyard.cli.check import check
+from steelyard.cli.demo import demo
+from steelyard.cli.drain import drain
+from steelyard.cli.logs import logs
+from steelyard.cli.options import ConfiguredCommand
+from steelyard.cli.scale import scale
+from steelyard.cli.status import status
+from steelyard.cli.up import up
+from steelyard.errors import Fault, SteelyardError
+
+SERVE, WATCH, PARTS = "Serve", "Watch and steer", "The parts, each alone"
+
+
+def build_app() -> typer.Typer:
+    """All commands."""
+    app = typer.Typer(
+        name="steelyard",
+        help="Spreads work over workers: starts, measures, scales, drains and heals them.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE)(up)
+    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE)(demo)
+    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE)(check)
+    app.command(rich_help_panel=WATCH)(status)
+    app.command(rich_help_panel=WATCH)(scale)
+    app.command(rich_help_panel=WATCH)(drain)
+    app.command(rich_help_panel=WATCH)(logs)
+    app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(agent)
+    app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(balancer)
+    return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"steelyard {steelyard.__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Spreads work over workers: starts, measures, scales, drains and heals them."""
+
+
+def run() -> None:
+    """Run the command line; an error is a sentence with a hint, and an exit status."""
+    try:
+        build_app()()
+    except SteelyardError as error:
+        typer.secho("error: ", err=True, fg="red", nl=False)
+        typer.echo(str(error), err=True)
+        sys.exit(2 if error.fault is Fault.USER else 1)
+    except KeyboardInterrupt:
+        sys.exit(130)

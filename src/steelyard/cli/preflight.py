@@ -1,0 +1,25 @@
+"""What is looked at before anything is started."""
+
+from __future__ import annotations
+
+import typer
+
+from steelyard.config.exposure import exposure_warnings
+from steelyard.config.settings import Settings
+from steelyard.errors import UsageError
+
+
+def require_command(settings: Settings) -> None:
+    """There must be something to serve."""
+    if not settings.application.command:
+        raise UsageError(
+            "no command to serve",
+            hint="steelyard up -- python -m http.server {port}, or `command` under [application] "
+            "in steelyard.toml; `steelyard demo` serves a built-in application",
+        )
+
+
+def warn_exposure(settings: Settings) -> None:
+    """Say what others on the network will be able to reach."""
+    for warning in exposure_warnings(settings):
+        typer.secho(f"warning: {warning}", err=True, fg="yellow")

@@ -1,0 +1,122 @@
+"""`steelyard status`: workers, what the policy thinks, and what was decided."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from steelyard.cli.common import (
+    AgentOption,
+    ConfigOption,
+    JsonOption,
+    StateOption,
+    client_for,
+    new_table,
+    output,
+    print_json,
+)
+from steelyard.core.lifecycle import State
+from steelyard.core.status import FleetStatus, WorkerStatus
+
+COLOURS = {
+    State.INIT: "cyan",
+    State.LU: "green",
+    State.MU: "yellow",
+    State.HU: "red",
+    State.SUNDOWN: "magenta",
+    State.SHUTDOWN: "bright_black",
+}
+
+
+def status(
+    decisions: Annotated[int, typer.Option(help="How many decisions are shown.")] = 8,
+    json: JsonOption = False,
+    agent: AgentOption = None,
+    state: StateOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Show the workers, their load, and the last decisions with their reasons."""
+    told = client_for(config, state, agent).status()
+    if json:
+        print_json(told)
+    else:
+        show_status(output(), told, decisions)
+
+
+def show_status(console: Console, told: FleetStatus, decisions: int = 8) -> None:
+    """Everything a person wants to see at a glance."""
+    _show_head(console, told)
+    _show_workers(console, told)
+    if told.decisions and decisions > 0:
+        console.print()
+        _show_decisions(console, told, decisions)
+
+
+def _show_head(console: Console, told: FleetStatus) -> None:
+    connected = sum(balancer.connected for balancer in told.balancers)
+    console.print(
+        f"[bold]{told.application}[/]: {told.ready} of {told.target} workers ready, "
+        f"{told.min}…{told.max} allowed, {connected} balancers, policy {told.policy}"
+    )
+    console.print(f"  {escape(told.verdict)}")
+    if told.trouble:
+        wait = f"next try in {told.next_try:.0f} s" if told.next_try else "trying again"
+        console.print(
+            f"  [red]{escape(told.trouble)}[/] ({told.failures} failures in a row; {wait})"
+        )
+    if not told.ready:
+        console.print("  [red]no worker is ready: requests are answered 503[/]")
+    console.print()
+
+
+def _show_workers(console: Console, told: FleetStatus) -> None:
+    table = new_table(
+        "worker", "state", ">score", ">U", ">CPU %", ">memory %", ">MB/s", ">in flight",
+        "address", ">age", "",
+    )  # fmt: skip
+    for worker in told.workers:
+        table.add_row(*_worker_row(worker))
+    console.print(table)
+
+
+def _worker_row(worker: WorkerStatus) -> list[str]:
+    colour = COLOURS[worker.state]
+    unready = worker.state in {State.LU, State.MU, State.HU} and not worker.ready
+    return [
+        worker.name,
+        f"[{colour}]{worker.state}[/]" + (" [red]not ready[/]" if unready else ""),
+        f"{worker.score:.0f}",
+        f"{worker.utilization:.0f}",
+        _number(worker.cpu, 0),
+        _number(worker.memory, 1),
+        _number(worker.network, 2),
+        str(worker.inflight),
+        worker.address,
+        duration(worker.age),
+        "default" if worker.default else escape(worker.problem),
+    ]
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _show_decisions(console: Console, told: FleetStatus, count: int) -> None:
+    table = new_table(">ago", "decision", "workers", "reason")
+    for decision in told.decisions[-count:]:
+        workers = ", ".join(decision.workers) or "fleet"
+        table.add_row(duration(decision.ago), decision.action, workers, escape(decision.reason))
+    console.print(table)
+
+
+def duration(seconds: float) -> str:
+    """A time span in at most two units."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

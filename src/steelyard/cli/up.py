@@ -1,0 +1,65 @@
+"""`steelyard up`: everything: agent, balancers, and the workers they need."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from steelyard.cli.boot import BootError, watch_boot
+from steelyard.cli.options import settings_from
+from steelyard.cli.preflight import require_command, warn_exposure
+from steelyard.config.settings import Settings
+from steelyard.sockets import listen
+from steelyard.supervisor.supervise import Supervisor
+
+
+def up(
+    ctx: typer.Context,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(help="The command of one worker, after `--`; {port} is filled in."),
+    ] = None,
+) -> None:
+    """Start an application's workers and serve them: balance, measure, scale, heal.
+
+    For instance: steelyard up --min 2 --max 6 -- python -m http.server {port}
+    """
+    settings = settings_from(ctx, application_command=tuple(command) if command else None)
+    run_up(settings)
+
+
+def run_up(settings: Settings) -> None:
+    """Serve until stopped; the exit status tells whether it went well."""
+    require_command(settings)
+    warn_exposure(settings)
+    console = Console(stderr=True, highlight=False)
+    raise SystemExit(asyncio.run(_serve(settings, console)))
+
+
+async def _serve(settings: Settings, console: Console) -> int:
+    def say(line: str) -> None:
+        console.print(line, markup=False, soft_wrap=True)
+
+    # The agent will listen there: a port in use is told now, before anything is started.
+    listen(settings.agent.listen, 1, "--agent-listen").close()
+    supervisor = Supervisor(settings, say)
+    supervisor.start()
+    ended = asyncio.create_task(supervisor.stopped_or_failed())
+    booted = asyncio.create_task(watch_boot(settings, supervisor.address, console))
+    await asyncio.wait({ended, booted}, return_when=asyncio.FIRST_COMPLETED)
+    problem = booted.exception() if booted.done() else None
+    if problem is None:
+        await ended
+    booted.cancel()
+    console.print("stopping: open requests are finished; Ctrl-C again stops at once")
+    await supervisor.close()
+    if isinstance(problem, BootError):
+        console.print(f"[red]error:[/] {problem}", soft_wrap=True)
+    elif problem is not None:
+        raise problem
+    failed = problem is not None or (ended.done() and ended.result() is not None)
+    console.print("stopped")
+    return 1 if failed else 0
