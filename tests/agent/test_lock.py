@@ -1,0 +1,43 @@
+"""One agent per application."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from steelyard.agent.lock import sole_agent
+from steelyard.errors import UsageError
+
+HOLD = """
+import sys
+from pathlib import Path
+from steelyard.agent.lock import sole_agent
+with sole_agent(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_agent_is_refused_and_told_who_is_first(tmp_path):
+    """With the pid of the other one."""
+    with (
+        sole_agent(tmp_path / "app"),
+        pytest.raises(UsageError, match=rf"application app runs already \(pid {os.getpid()}\)"),
+        sole_agent(tmp_path / "app"),
+    ):
+        pass
+
+
+def test_the_lock_goes_with_a_killed_agent(tmp_path):
+    """`kill -9` leaves no stale lock behind."""
+    command = [sys.executable, "-c", HOLD, str(tmp_path / "app")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        other.kill()
+        other.wait()
+        with sole_agent(tmp_path / "app"):
+            assert (tmp_path / "app" / "agent.lock").read_text() == f"{os.getpid()}\n"

@@ -1,0 +1,49 @@
+"""What Prometheus scrapes."""
+
+from __future__ import annotations
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from steelyard.agent.metrics import Metrics
+from steelyard.core.report import BOUNDS, Report, Traffic
+from steelyard.core.status import status
+from tests.core.driver import Driver
+
+
+def scraped(metrics: Metrics, driver: Driver) -> dict[tuple[str, str], float]:
+    text = metrics.expose(status(driver.fleet, driver.now)).decode()
+    return {
+        (sample.name, ",".join(sorted(sample.labels.values()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_reports_are_summed_and_the_fleet_is_shown():
+    """Counters grow over reports, gauges show the moment."""
+    metrics, driver = Metrics(), Driver().booted()
+    histogram = (0, 3, *(0,) * (len(BOUNDS) - 1))
+    traffic = Traffic(
+        inflight=2, requests=3, failures=1, bytes=10, seconds=0.003, histogram=histogram
+    )
+    for _ in range(2):
+        metrics.add(Report(balancer="b", epoch="e", version=1, workers={"w1": traffic}, refused=5))
+    driver.report("b", w1=2)
+    told = scraped(metrics, driver)
+    assert told["steelyard_requests_total", "w1"] == 6
+    assert told["steelyard_failures_total", "w1"] == 2
+    assert told["steelyard_refused_total", ""] == 10
+    assert told["steelyard_workers", "LU"] == 2
+    assert told["steelyard_worker_inflight", "w1"] == 2
+    assert told["steelyard_response_seconds_bucket", "0.001,w1"] == 6
+    assert told["steelyard_response_seconds_bucket", "0.0005,w1"] == 0
+    assert told["steelyard_response_seconds_count", "w1"] == 6
+
+
+def test_an_ended_worker_is_dropped():
+    """Labels of workers long gone must not pile up."""
+    metrics, driver = Metrics(), Driver().booted()
+    traffic = Traffic(inflight=0, requests=1, failures=0, bytes=0, seconds=0)
+    metrics.add(Report(balancer="b", epoch="e", version=1, workers={"w1": traffic}))
+    metrics.forget("w1")
+    assert ("steelyard_requests_total", "w1") not in scraped(metrics, driver)

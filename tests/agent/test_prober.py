@@ -1,0 +1,88 @@
+"""Probes, against real servers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from steelyard.agent.prober import Prober, Target, ask, judge
+from steelyard.config.settings import Probe
+
+
+@asynccontextmanager
+async def server(answer: bytes | None) -> AsyncIterator[Target]:
+    """Answers every connection with these bytes; None accepts and stays silent."""
+    silent = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if answer is None:
+            await silent.wait()
+        else:
+            await reader.readline()
+            writer.write(answer)
+            await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+        yield Target("w", "127.0.0.1", listening.sockets[0].getsockname()[1])
+        silent.set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "ok", "problem"),
+    [
+        (None, None, True, ""),  # it accepts: enough without a path
+        (b"HTTP/1.1 200 OK\r\n\r\n", "/health", True, ""),
+        (b"HTTP/1.1 302 Found\r\n\r\n", "/health", True, ""),
+        (b"HTTP/1.0 503 Busy\r\n\r\n", "/health", False, "GET /health: status 503"),
+        (b"hello\r\n", "/health", False, "GET /health: no HTTP answer"),
+        (b"", "/health", False, "GET /health: no HTTP answer"),
+    ],
+)
+async def test_a_probe_tells_whether_a_worker_can_serve(answer, path, ok, problem):
+    """By its port, or by its answer to a GET."""
+    async with server(answer) as target:
+        probed = await ask(target, path, timeout=5)
+    assert (probed.ok, probed.problem) == (ok, problem)
+
+
+async def test_a_closed_port_is_not_ready():
+    """The kernel's word is passed on."""
+    async with server(b"") as target:
+        pass
+    probed = await ask(target, None, timeout=5)
+    assert not probed.ok
+    assert "refused" in probed.problem.lower() or "connect" in probed.problem.lower()
+
+
+async def test_a_silent_worker_fails_its_probe():
+    """It accepts, but does not answer in time."""
+    async with server(None) as target:
+        probed = await ask(target, "/health", timeout=0.05)
+    assert (probed.ok, probed.problem) == (False, "no answer within 0.05 s")
+
+
+async def test_a_worker_is_probed_until_it_has_left():
+    """Often while it boots, and not at all once it is gone."""
+    told: asyncio.Queue[object] = asyncio.Queue()
+    alive = {"w"}
+    prober = Prober(Probe(interval=0.01), told.put_nowait, alive.__contains__, lambda _: False)
+    async with server(None) as target:
+        prober.watch(target)
+        prober.watch(target)  # once is enough
+        for _ in range(3):
+            await told.get()
+        task = prober._tasks["w"]
+        alive.clear()
+        await task
+    assert prober._tasks == {}
+
+
+def test_a_status_line_is_judged_strictly():
+    """Only a number from 200 to 399 is a yes."""
+    assert judge(b"HTTP/1.1 204 No Content\r\n", "/") == ""
+    assert judge(b"HTTP/1.1 abc\r\n", "/") == "GET /: no HTTP answer"
+    assert judge(b"HTTP/2 200\r\n", "/") == "GET /: no HTTP answer"

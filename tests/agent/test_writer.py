@@ -1,0 +1,75 @@
+"""The writer, with a store that can be taken down."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+
+from steelyard.store.memory import MemoryStore
+
+from steelyard.agent.writer import Writer
+from steelyard.core.lifecycle import State
+from steelyard.core.record import LimitsRecord, WorkerRecord
+from steelyard.errors import StoreError
+
+
+def record(name: str, score: float) -> WorkerRecord:
+    return WorkerRecord(
+        application="app", name=name, state=State.LU, score=score, host="127.0.0.1", port=1,
+        source="serve", default=True, sequence=0,
+    )  # fmt: skip
+
+
+class Fragile(MemoryStore):
+    """A store that is down while `up` is not set, and counts what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__("app")
+        self.up = asyncio.Event()
+        self.tried = asyncio.Event()
+
+    async def save(self, record: WorkerRecord) -> None:
+        self.tried.set()
+        if not self.up.is_set():
+            raise StoreError("down")
+        await super().save(record)
+
+
+@asynccontextmanager
+async def writing(store: MemoryStore):
+    writer = Writer(store, pause=0.01)
+    task = asyncio.create_task(writer.run())
+    yield writer
+    task.cancel()
+
+
+async def test_what_could_not_be_written_is_written_when_the_store_is_back():
+    """The newest word about each worker, and no more."""
+    store = Fragile()
+    async with writing(store) as writer:
+        writer.save(record("a", 1))
+        writer.save(record("b", 1))
+        await store.tried.wait()
+        writer.save(record("a", 2))
+        writer.forget("b")
+        store.tried.clear()
+        await store.tried.wait()  # one more failed try: the failure is known by now
+        assert writer.down == "down"
+        store.up.set()
+        await writer.flush(timeout=10)
+        assert [(r.name, r.score) for r in await store.workers()] == [("a", 2)]
+        assert writer.down == ""
+
+
+async def test_limits_and_deletions_are_written():
+    """Each in its own place."""
+    store = MemoryStore("app")
+    limits = LimitsRecord(min=1, max=2, configured_min=3, configured_max=4)
+    async with writing(store) as writer:
+        writer.save(record("a", 1))
+        writer.save_limits(limits)
+        await writer.flush(timeout=10)
+        assert await store.limits() == limits
+        writer.forget("a")
+        await writer.flush(timeout=10)
+        assert await store.workers() == []
