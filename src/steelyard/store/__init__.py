@@ -1,6 +1,7 @@
 """What survives a restart.
 
-base     the contract, and the record of one worker
+base     the contract; the records themselves are in core.record
 memory   nothing survives: for tests
 sqlite   a file, the embedded default
+open     from a URL to a store
 """

@@ -1,0 +1,42 @@
+"""From a URL to a store."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+
+from steelyard.errors import UsageError
+from steelyard.store.base import Store
+from steelyard.store.memory import MemoryStore
+from steelyard.store.sqlite import SqliteStore
+
+FILE = "store.sqlite"  # in the application's folder, when the URL has no path
+
+
+def open_store(url: str, application: str, folder: Path) -> Store:
+    """The store that the URL names, not yet connected."""
+    scheme, colon, rest = url.partition(":")
+    make = _MAKERS.get(scheme)
+    if make is None or not colon:
+        raise UsageError(f"no store is called {url!r}", hint=_known(scheme))
+    return make(rest, application, folder)
+
+
+def _sqlite(rest: str, application: str, folder: Path) -> Store:
+    return SqliteStore(application, Path(rest).expanduser() if rest else folder / FILE)
+
+
+def _memory(rest: str, application: str, folder: Path) -> Store:
+    if rest:
+        raise UsageError(f"memory: takes no path, but has {rest!r}", hint="`memory:` is all of it")
+    return MemoryStore(application)
+
+
+_MAKERS: dict[str, Callable[[str, str, Path], Store]] = {"sqlite": _sqlite, "memory": _memory}
+
+
+def _known(scheme: str) -> str:
+    known = "known are `sqlite:`, `sqlite:PATH` and `memory:`"
+    nearest = difflib.get_close_matches(scheme.lower(), _MAKERS, n=1)
+    return f"did you mean `{nearest[0]}:`? {known}" if nearest else known

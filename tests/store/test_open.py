@@ -1,0 +1,54 @@
+"""From a URL to a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.errors import UsageError
+from steelyard.store.memory import MemoryStore
+from steelyard.store.open import open_store
+from steelyard.store.sqlite import SqliteStore
+
+
+def test_sqlite_without_path_is_in_the_folder(tmp_path: Path) -> None:
+    """`sqlite:` alone is a file in the application's folder."""
+    store = open_store("sqlite:", "app", tmp_path)
+    assert isinstance(store, SqliteStore)
+    assert store.url == f"sqlite:{tmp_path / 'store.sqlite'}"
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("sqlite:here.db", "here.db"),
+        ("sqlite:/there/here.db", "/there/here.db"),
+        ("sqlite:///there/here.db", "/there/here.db"),
+        ("sqlite:~/here.db", str(Path("~/here.db").expanduser())),
+    ],
+)
+def test_sqlite_with_path(url: str, path: str, tmp_path: Path) -> None:
+    """A path is taken as it is, `~` and the usual three slashes understood."""
+    assert open_store(url, "app", tmp_path).url == f"sqlite:{path}"
+
+
+def test_memory(tmp_path: Path) -> None:
+    """`memory:` keeps nothing."""
+    assert isinstance(open_store("memory:", "app", tmp_path), MemoryStore)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("sqllite:x", "did you mean `sqlite:`"),
+        ("memory", "did you mean `memory:`"),
+        ("memory:x", "takes no path"),
+        ("mongodb://x", "known are `sqlite:`, `sqlite:PATH` and `memory:`"),
+        ("", "known are"),
+    ],
+)
+def test_unknown_url(url: str, says: str, tmp_path: Path) -> None:
+    """What is not known names what is, and the nearest."""
+    with pytest.raises(UsageError, match=says):
+        open_store(url, "app", tmp_path)
