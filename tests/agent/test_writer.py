@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 
-from steelyard.store.memory import MemoryStore
-
 from steelyard.agent.writer import Writer
 from steelyard.core.lifecycle import State
 from steelyard.core.record import LimitsRecord, WorkerRecord
 from steelyard.errors import StoreError
+from steelyard.store.memory import MemoryStore
 
 
 def record(name: str, score: float) -> WorkerRecord:

@@ -82,6 +82,7 @@ class Child:
                 "-m",
                 "steelyard.supervisor.entry",
                 str(script),
+                self.role.name,  # for people who look at the process list
                 stdin=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 pass_fds=shared,

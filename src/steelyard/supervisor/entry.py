@@ -1,4 +1,4 @@
-"""What runs inside a child: `python -m steelyard.supervisor.entry FD`, FD holding its role."""
+"""What runs inside a child: `python -m steelyard.supervisor.entry FD NAME`, FD holding its role."""
 
 from __future__ import annotations
 

@@ -1,0 +1,134 @@
+"""Wrong input: a clear word, a non-zero exit or a clear state, and nothing left running."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e.gateway import QUICK, free_port
+
+LOOPING = (sys.executable, "-c", "import sys; print('no database', flush=True); sys.exit(7)")
+DEAF = (sys.executable, "-c", "import time; print('not listening', flush=True); time.sleep(600)")
+
+
+def steelyard(*words: str, cwd=None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "steelyard", *words],
+        capture_output=True, text=True, timeout=60, cwd=cwd,
+    )  # fmt: skip
+
+
+def test_an_unknown_key_names_itself_its_place_and_the_nearest_right_one(tmp_path):
+    """In the file, with its line."""
+    (tmp_path / "steelyard.toml").write_text("[scaling]\n\nmni = 3\n")
+    done = steelyard("up", "--", "true", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "scaling.mni" in done.stderr
+    assert "steelyard.toml:3" in done.stderr
+    assert "scaling.min" in done.stderr
+
+
+def test_a_wrong_type_names_key_value_and_what_was_expected():
+    """On the command line."""
+    done = steelyard("up", "--min", "four", "--", "true")
+    assert done.returncode == 2
+    assert all(word in done.stderr for word in ("scaling.min", "--min", "four", "whole number"))
+
+
+def test_nothing_to_serve_is_said():
+    """With what to type instead."""
+    done = steelyard("up")
+    assert done.returncode == 2
+    assert "no command to serve" in done.stderr
+    assert "steelyard up -- python -m http.server {port}" in done.stderr
+
+
+@pytest.mark.parametrize("flag", ["--listen", "--agent-listen"])
+def test_a_port_in_use_is_said_before_anything_is_started(gateway, flag):
+    """By name, for the gateway's port and for the agent's."""
+    g = gateway()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        if flag == "--listen":
+            g.port = port
+        else:
+            g.agent_port = port
+        g.start()
+        assert g.wait() == 1
+    assert f"127.0.0.1:{port} is in use" in g.output()
+    assert flag in g.output()
+    assert g.workers() == []
+
+
+def test_a_command_that_exits_at_once_ends_in_a_clear_error(gateway):
+    """After a few tries with growing pauses, with its exit code and its last words."""
+    g = gateway(*QUICK, command=LOOPING).start()
+    assert g.wait() == 1
+    assert "exit code 7" in g.output()
+    assert "no database" in g.output()
+    assert g.workers() == []
+
+
+def test_a_command_that_never_listens_ends_in_a_clear_error(gateway):
+    """When its time to boot is over."""
+    g = gateway(*QUICK, "--boot-timeout", "2", command=DEAF).start()
+    assert g.wait() == 1
+    assert "not ready within 2 s" in g.output()
+    assert "$PORT" in g.output()
+    assert g.workers() == []
+
+
+def test_a_command_that_does_not_exist_ends_in_a_clear_error(gateway):
+    """With the name that was not found."""
+    g = gateway(*QUICK, command=("no-such-program-here",)).start()
+    assert g.wait() == 1
+    assert "no-such-program-here" in g.output()
+
+
+def test_a_balancer_without_workers_or_agent_is_refused():
+    """With what to add."""
+    done = steelyard("balancer", "--listen", f"127.0.0.1:{free_port()}")
+    assert done.returncode == 2
+    assert "--worker HOST:PORT" in done.stderr
+
+
+def test_a_wrong_worker_is_refused():
+    """Before anything listens."""
+    done = steelyard("balancer", "--listen", f"127.0.0.1:{free_port()}", "--worker", "nonsense")
+    assert done.returncode == 2
+    assert "nonsense" in done.stderr
+
+
+def test_no_agent_is_said(tmp_path):
+    """With how to start one."""
+    done = steelyard("status", "--state", str(tmp_path), "--agent", f"127.0.0.1:{free_port()}")
+    assert done.returncode == 2
+    assert "agent" in done.stderr
+
+
+async def test_a_fleet_that_breaks_later_says_so_in_its_status(gateway, tmp_path):
+    """It served once, so it is not given up: it is tried again, ever more slowly."""
+    switch = tmp_path / "broken"
+    fragile = (sys.executable, "-c", (
+        "import os, runpy, sys\n"
+        f"if os.path.exists({str(switch)!r}): sys.exit(9)\n"
+        "sys.argv = ['http.server', os.environ['PORT'], '--bind', '127.0.0.1']\n"
+        "runpy.run_module('http.server', run_name='__main__')"
+    ))  # fmt: skip
+    g = gateway("--min", "1", "--max", "1", *QUICK, command=fragile).start()
+    await g.ready()
+    switch.touch()
+    for worker in g.workers():
+        worker.kill()
+    told = await g.until(lambda told: told.failures >= 2)
+    assert "exit code 9" in told.trouble
+    assert told.ready == 0
+    shown = g.cli("status").stdout
+    assert "no worker is ready: requests are answered 503" in shown
+    switch.unlink()
+    await g.ready(1)

@@ -1,0 +1,85 @@
+"""`steelyard balancer`: the plain reverse proxy, and the empty fleet."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections import Counter
+
+import httpx
+import pytest
+
+from tests.e2e.gateway import free_port
+
+
+def run(*words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+
+
+async def answers(url: str) -> httpx.Response:
+    """The first answer of a server that is starting."""
+    async with httpx.AsyncClient() as client:
+        for _ in range(600):
+            try:
+                return await client.get(url)
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)
+    raise AssertionError(f"{url} never answered")
+
+
+@pytest.fixture
+def processes():
+    started: list[subprocess.Popen[bytes]] = []
+    yield started
+    for process in started:
+        process.send_signal(signal.SIGTERM)
+    for process in started:
+        process.wait(30)
+
+
+async def test_a_fixed_fleet_is_served_by_weight(processes):
+    """Twice the weight, twice the requests; no agent anywhere."""
+    first, second, port = free_port(), free_port(), free_port()
+    for worker in (first, second):
+        processes.append(run("steelyard.demo", "--port", str(worker)))
+    for worker in (first, second):
+        await answers(f"http://127.0.0.1:{worker}/health")
+    processes.append(run(
+        "steelyard", "balancer", "--listen", f"127.0.0.1:{port}", "--processes", "2",
+        "--worker", f"127.0.0.1:{first}", "--worker", f"127.0.0.1:{second}=2",
+    ))  # fmt: skip
+    await answers(f"http://127.0.0.1:{port}/health")
+    seen: Counter[int] = Counter()
+    async with httpx.AsyncClient() as client:
+        for _ in range(300):
+            answer = await client.get(f"http://127.0.0.1:{port}/whoami")
+            seen[answer.json()["port"]] += 1
+    assert set(seen) == {first, second}
+    assert 1.5 < seen[second] / seen[first] < 2.7
+
+
+async def test_a_fleet_with_no_living_worker_is_502(processes):
+    """The worker is known, but nobody is there."""
+    port = free_port()
+    processes.append(run(
+        "steelyard", "balancer", "--listen", f"127.0.0.1:{port}", "--worker",
+        f"127.0.0.1:{free_port()}",
+    ))  # fmt: skip
+    answer = await answers(f"http://127.0.0.1:{port}/")
+    assert answer.status_code == 502
+
+
+async def test_an_empty_fleet_is_503_with_retry_after(processes, tmp_path):
+    """A balancer that has not heard from its agent has no worker to give."""
+    port = free_port()
+    processes.append(run(
+        "steelyard", "balancer", "--listen", f"127.0.0.1:{port}", "--state", str(tmp_path),
+        "--agent", f"127.0.0.1:{free_port()}",
+    ))  # fmt: skip
+    answer = await answers(f"http://127.0.0.1:{port}/")
+    assert answer.status_code == 503
+    assert int(answer.headers["retry-after"]) >= 1

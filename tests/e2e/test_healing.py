@@ -1,0 +1,84 @@
+"""Parts are killed under load; clients do not notice, and the parts come back."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from tests.e2e.gateway import QUICK
+from tests.e2e.load import Load
+
+
+async def test_a_killed_worker_is_replaced_and_no_idempotent_request_fails(gateway):
+    """`kill -9` in the middle of requests; they are tried again elsewhere."""
+    g = gateway("--min", "3", "--max", "3", *QUICK).start()
+    await g.ready()
+    load = Load(g.port, "/sleep?ms=30", connections=8)
+    async with load.running():
+        await load.more(50)
+        victim = sorted(g.worker_pids())[0]
+        os.kill(victim, signal.SIGKILL)
+        await g.until(lambda told: any(d.action == "replace" for d in told.decisions))
+        told = await g.ready(3)
+        await load.more(100)
+    assert load.failed == []
+    assert victim not in g.worker_pids()
+    replaced = [d.reason for d in told.decisions if d.action == "replace"]
+    assert len(replaced) == 1
+    assert "SIGKILL" in replaced[0]
+
+
+async def test_a_killed_agent_comes_back_to_the_same_workers(gateway):
+    """No request fails meanwhile; none of the workers is lost, doubled or restarted."""
+    g = gateway("--min", "3", "--max", "4", *QUICK).start()
+    await g.ready()
+    before = g.worker_pids()
+    load = Load(g.port, "/sleep?ms=20", connections=4)
+    async with load.running():
+        await load.more(50)
+        g.children("agent")[0].kill()
+        await load.more(100)
+        told = await g.until(
+            lambda told: told.ready == 3 and {d.action for d in told.decisions} == {"adopt"}
+        )
+        await load.more(100)
+    assert load.failed == []
+    assert g.worker_pids() == before
+    assert len(told.workers) == 3
+
+
+async def test_a_killed_balancer_costs_at_most_the_requests_it_held(gateway):
+    """Two processes share the port; the other one serves on, and a new one takes its place."""
+    g = gateway("--min", "2", "--max", "2", "--processes", "2").start()
+    await g.ready()
+    load = Load(g.port, "/sleep?ms=20", connections=16)
+    async with load.running():
+        await load.more(100)
+        first, second = g.children("balancer")
+        first.kill()
+        await load.more(300)
+        await g.until(lambda told: len([b for b in told.balancers if b.connected]) == 2)
+    assert len(load.errors) <= load.connections
+    assert set(load.statuses) == {200}
+    assert first.pid not in {child.pid for child in g.children("balancer")}
+    assert second.pid in {child.pid for child in g.children("balancer")}
+
+
+async def test_a_hung_worker_leaves_the_ring_and_is_replaced(gateway):
+    """Stopped, it accepts connections but never answers; its health check tells."""
+    g = gateway(
+        "--min", "2", "--max", "2", *QUICK, "--health-path", "/health",
+        "--probe-timeout", "0.5", "--probe-hung", "3", "--gateway-answer-timeout", "30",
+    ).start()  # fmt: skip
+    told = await g.ready()
+    before = g.worker_pids()
+    victim = sorted(before)[0]
+    os.kill(victim, signal.SIGSTOP)
+    await g.until(lambda told: told.ready == 1)
+    load = Load(g.port, "/whoami", connections=2)
+    async with load.running():
+        await load.more(100)
+        await g.until(lambda told: told.ready == 2 and len(told.workers) == 2)
+    assert load.failed == []
+    assert victim not in g.worker_pids()
+    assert len(told.workers) == 2
