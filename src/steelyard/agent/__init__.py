@@ -5,7 +5,7 @@ executor  commands that take time: starts and stops, in order per worker
 prober    asks workers whether they can serve
 writer    records to the store, whenever it can be reached
 hub       the balancers' links: queues out, reports in
-api       REST, WebSocket and metrics, guarded by a token
+api       REST, WebSocket and metrics, guarded by a token; server listens for it
 build     settings → fleet, runtime, store
 process   one agent process: lock, signals, start and stop
 """

@@ -11,15 +11,13 @@ import asyncio
 import logging
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-import uvicorn
-
-from steelyard.agent.api import build_api
 from steelyard.agent.build import build_fleet, build_runtime
 from steelyard.agent.lock import sole_agent
 from steelyard.agent.loop import Agent
+from steelyard.agent.server import serve_api
 from steelyard.agent.writer import Writer
 from steelyard.config.settings import Settings
 from steelyard.core.events import CloseAsked
@@ -48,7 +46,7 @@ async def _run(settings: Settings, token: str, sock: socket.socket) -> None:
             await _reap(runtime, store)
         fleet = build_fleet(settings, await _kept_limits(store))
         agent = Agent(settings, fleet, runtime, Writer(store))
-        async with _api(agent, token, sock):
+        async with serve_api(agent, token, sock):
             await _live(agent)
 
 
@@ -97,32 +95,6 @@ class Stop:
         self.workers_too = self._agent.settings.runtime.leftovers == "reap"
         log.warning("parent died; workers are %s", "stopped" if self.workers_too else "left")
         self.asked.set()
-
-
-class _Server(uvicorn.Server):
-    """A server that leaves signals to the agent."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@asynccontextmanager
-async def _api(agent: Agent, token: str, sock: socket.socket) -> AsyncIterator[None]:
-    config = uvicorn.Config(
-        build_api(agent, token),
-        log_level="warning",
-        access_log=False,
-        lifespan="off",
-        timeout_graceful_shutdown=1,
-    )
-    server = _Server(config)
-    serving = asyncio.create_task(server.serve(sockets=[sock]))
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        await serving
 
 
 @asynccontextmanager

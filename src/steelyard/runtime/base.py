@@ -38,6 +38,10 @@ class Runtime(Protocol):
 
     kind: str
 
+    @property
+    def notes(self) -> list[str]:
+        """What was asked for and cannot be had on this machine, for people to read."""
+
     async def open(self) -> None:
         """Get ready; raise a SteelyardError that says what is missing."""
 

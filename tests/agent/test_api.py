@@ -1,0 +1,107 @@
+"""The API over real HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.agent.conftest import Served
+
+GUARDED = [
+    ("GET", "/v1/status"),
+    ("GET", "/v1/workers"),
+    ("GET", "/v1/decisions"),
+    ("GET", "/v1/config"),
+    ("PUT", "/v1/limits"),
+    ("POST", "/v1/workers/w/drain"),
+    ("GET", "/v1/workers/w/logs"),
+    ("GET", "/metrics"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), GUARDED)
+@pytest.mark.parametrize("token", [None, "wrong-token", ""])
+async def test_without_the_token_nothing_is_told_or_done(served: Served, method, path, token):
+    """401, with what is missing."""
+    async with served.http(token) as client:
+        answer = await client.request(method, path)
+    assert answer.status_code == 401
+    assert "token" in answer.json()["detail"]
+
+
+async def test_every_route_but_the_health_check_is_guarded(served: Served):
+    """A new route cannot be forgotten in the list above."""
+    async with served.http() as client:
+        paths = (await client.get("/v1/openapi.json")).json()["paths"]
+    assert set(paths) == {"/healthz"} | {path.replace("/w/", "/{name}/") for _, path in GUARDED}
+
+
+async def test_the_health_check_is_open(served: Served):
+    """It tells nothing but that the agent is there."""
+    async with served.http(None) as client:
+        answer = await client.get("/healthz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+async def test_status_workers_and_decisions_are_told(served: Served):
+    """As the fleet knows them."""
+    names = served.boot()
+    async with served.http() as client:
+        status = (await client.get("/v1/status")).json()
+        workers = (await client.get("/v1/workers")).json()
+        decisions = (await client.get("/v1/decisions")).json()
+    assert [worker["name"] for worker in workers] == names
+    assert status["workers"] == workers or len(status["workers"]) == len(workers)
+    assert [d["action"] for d in decisions] == ["start", "start"]
+
+
+async def test_limits_are_changed(served: Served):
+    """At once, and kept."""
+    served.boot()
+    async with served.http() as client:
+        answer = await client.put("/v1/limits", json={"min": 3, "max": 6})
+    assert (answer.json()["min"], answer.json()["max"]) == (3, 6)
+    assert len(served.agent.fleet.roster.live()) == 3
+
+
+@pytest.mark.parametrize("wanted", [{"min": 5, "max": 2}, {"min": 0, "max": 2}, {"min": 1}])
+async def test_impossible_limits_are_refused(served: Served, wanted):
+    """And change nothing."""
+    async with served.http() as client:
+        answer = await client.put("/v1/limits", json=wanted)
+    assert answer.status_code == 422
+    assert (served.agent.fleet.min, served.agent.fleet.max) == (2, 4)
+
+
+async def test_a_worker_is_drained(served: Served):
+    """By name; an unknown one is 404."""
+    first, _ = served.boot()
+    async with served.http() as client:
+        answer = await client.post(f"/v1/workers/{first}/drain")
+        unknown = await client.post("/v1/workers/nobody/drain")
+    states = {worker["name"]: worker["state"] for worker in answer.json()["workers"]}
+    assert states[first] in {"SUNDOWN", "SHUTDOWN"}
+    assert unknown.status_code == 404
+
+
+async def test_logs_of_an_unknown_worker_are_404(served: Served):
+    """With a sentence."""
+    async with served.http() as client:
+        answer = await client.get("/v1/workers/nobody/logs")
+    assert answer.status_code == 404
+    assert "nobody" in answer.json()["detail"]
+
+
+async def test_the_configuration_is_told(served: Served):
+    """As it is in force."""
+    async with served.http() as client:
+        told = (await client.get("/v1/config")).json()
+    assert told["scaling"]["max"] == 4
+
+
+async def test_metrics_are_in_prometheus_text(served: Served):
+    """Ready to be scraped."""
+    served.boot()
+    async with served.http() as client:
+        answer = await client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert 'steelyard_workers{state="LU"} 2.0' in answer.text

@@ -1,0 +1,96 @@
+"""The link between agent and balancer, over a real WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+import websockets
+
+from steelyard.core import events as ev
+from steelyard.core.queue import parse_queue
+from steelyard.core.report import Report, Traffic
+from tests.agent.conftest import Served
+
+
+def report(balancer: str, epoch: str, version: int, **inflight: int) -> str:
+    workers = {
+        name: Traffic(inflight=n, requests=n, failures=0, bytes=0, seconds=0)
+        for name, n in inflight.items()
+    }
+    told = Report(balancer=balancer, epoch=epoch, version=version, workers=workers)
+    return told.model_dump_json()
+
+
+async def until(true) -> None:
+    async with asyncio.timeout(10):
+        while not true():
+            await asyncio.sleep(0.01)
+
+
+async def test_a_balancer_gets_the_queue_when_it_connects_and_when_it_changes(served: Served):
+    """Whole, each time."""
+    first, second = served.boot()
+    async with served.link("b1") as link:
+        queue = parse_queue(await link.recv())
+        assert {entry.name for entry in queue.workers} == {first, second}
+        served.agent.tell(ev.Exited(first, "killed by SIGKILL"))
+        changed = parse_queue(await link.recv())
+        assert [entry.name for entry in changed.workers] == [second]
+        assert (changed.epoch, changed.version > queue.version) == (queue.epoch, True)
+
+
+async def test_reports_reach_the_fleet(served: Served):
+    """In-flight counts, and the version that the balancer serves from."""
+    first, _ = served.boot()
+    async with served.link("b1") as link:
+        queue = parse_queue(await link.recv())
+        await link.send(report("b1", queue.epoch, queue.version, **{first: 3}))
+        links = served.agent.fleet.links
+        await until(lambda: links.open_exchanges(first) == 3)
+        assert links.by_name["b1"].version == queue.version
+
+
+async def test_a_wrong_token_is_refused(served: Served):
+    """Before the link is opened."""
+    with pytest.raises(websockets.InvalidStatus) as caught:
+        async with served.link("b1", token="wrong"):
+            pass
+    assert caught.value.response.status_code == 403
+    assert served.agent.fleet.links.by_name == {}
+
+
+async def test_a_malformed_report_closes_the_link_with_its_reason(served: Served):
+    """And is not taken in."""
+    served.boot()
+    async with served.link("b1") as link:
+        await link.recv()
+        await link.send('{"balancer": ""}')
+        await link.wait_closed()
+    assert "malformed report" in link.close_reason
+
+
+async def test_a_broken_link_is_noticed_and_a_new_one_takes_its_place(served: Served):
+    """Lost, then joined again under the same name."""
+    served.boot()
+    links = served.agent.fleet.links
+    async with served.link("b1") as link:
+        await link.recv()
+        assert links.by_name["b1"].lost_at is None
+    await until(lambda: links.by_name["b1"].lost_at is not None)
+    async with served.link("b1") as link:
+        await link.recv()
+        assert links.by_name["b1"].lost_at is None
+
+
+async def test_an_old_link_that_closes_late_does_not_lose_the_new_one(served: Served):
+    """A balancer that reconnected before its old link was noticed to be dead."""
+    served.boot()
+    links = served.agent.fleet.links
+    old = await served.link("b1")
+    await old.recv()
+    async with served.link("b1") as link:
+        await link.recv()
+        await old.close()
+        await until(lambda: len(served.agent.hub._fresh) == 1)
+        assert links.by_name["b1"].lost_at is None
