@@ -1,0 +1,143 @@
+"""Control groups: the kernel's files for limiting CPU and memory, of version 1 and 2.
+
+    <hierarchy>/<place>/steelyard/<application>-<folder's hash>/<worker>
+
+Version 1 has one hierarchy per controller, version 2 one for all; hybrid systems have both. The
+place is the highest group we may write below: the root of the hierarchy for root, a delegated
+group on the way to our own one for others. Only a trial tells whether it works: version 2 wants
+a group without processes of its own, and moving a process needs rights on both ends.
+Source: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/ of the kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path("/sys/fs/cgroup")
+PERIOD = 100_000  # µs, the kernel's default
+_LEAST_QUOTA = 1_000  # µs, the kernel refuses less
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """Where one controller is found."""
+
+    controller: str
+    version: int
+    root: Path
+
+
+def find_hierarchy(root: Path, controller: str) -> Hierarchy | None:
+    """The hierarchy that has the controller; one is never in both versions at a time."""
+    for unified in (root, root / "unified"):
+        if controller in _words(unified / "cgroup.controllers"):
+            return Hierarchy(controller, 2, unified)
+    if (root / controller / "cgroup.procs").exists():
+        return Hierarchy(controller, 1, root / controller)
+    return None
+
+
+def places(hierarchy: Hierarchy, memberships: str) -> Iterator[Path]:
+    """From the root of the hierarchy down to our own group, as /proc/self/cgroup names it."""
+    place = hierarchy.root
+    yield place
+    for part in Path(_own_group(hierarchy, memberships)).parts[1:]:
+        place = place / part
+        yield place
+
+
+def _own_group(hierarchy: Hierarchy, memberships: str) -> str:
+    for line in memberships.splitlines():
+        _, controllers, path = line.split(":", 2)
+        listed = [""] if hierarchy.version == 2 else [hierarchy.controller]
+        if set(listed) & set(controllers.split(",")):
+            return path
+    return "/"
+
+
+def cpu_quota(cpus: float) -> int:
+    """Microseconds of CPU per period."""
+    return max(_LEAST_QUOTA, round(cpus * PERIOD))
+
+
+def limit_files(hierarchy: Hierarchy, value: float) -> dict[str, str]:
+    """Which files hold the limit, and what is written to them."""
+    match hierarchy.controller, hierarchy.version:
+        case "cpu", 1:
+            return {"cpu.cfs_period_us": f"{PERIOD}", "cpu.cfs_quota_us": f"{cpu_quota(value)}"}
+        case "cpu", 2:
+            return {"cpu.max": f"{cpu_quota(value)} {PERIOD}"}
+        case "memory", 1:
+            return {"memory.limit_in_bytes": f"{int(value)}"}
+        case _:
+            return {"memory.max": f"{int(value)}"}
+
+
+def make_group(hierarchy: Hierarchy, place: Path, path: Path, value: float) -> Path:
+    """Create `path` below `place` with its limit; OSError says why it cannot be."""
+    group = place / path
+    for parent in reversed(group.parents):
+        if parent.is_relative_to(place):
+            parent.mkdir(exist_ok=True)
+            _enable(hierarchy, parent)
+    group.mkdir(exist_ok=True)
+    for name, text in limit_files(hierarchy, value).items():
+        (group / name).write_text(text)
+    return group
+
+
+def _enable(hierarchy: Hierarchy, group: Path) -> None:
+    """Version 2 gives a controller to children only where each parent says so."""
+    control = group / "cgroup.subtree_control"
+    if hierarchy.version == 2 and hierarchy.controller not in _words(control):
+        control.write_text(f"+{hierarchy.controller}")
+
+
+def joining(groups: Iterable[Path], command: tuple[str, ...]) -> tuple[str, ...]:
+    """The command, run by a shell that first joins the groups and then becomes the command.
+
+    The pid stays the same, and nothing of Python runs between fork and exec (preexec_fn may
+    deadlock in a program with threads).
+    """
+    steps = [f"echo $$ > {shlex.quote(str(group / 'cgroup.procs'))}" for group in groups]
+    if not steps:
+        return command
+    return ("/bin/sh", "-c", " && ".join([*steps, 'exec "$@"']), "sh", *command)
+
+
+def try_joining(group: Path) -> None:
+    """See whether a process of ours may enter the group."""
+    done = subprocess.run(joining([group], ("true",)), capture_output=True, text=True)
+    if done.returncode != 0:
+        raise OSError(done.stderr.strip() or f"{group} cannot be joined")
+
+
+def remove_group(group: Path) -> None:
+    """Delete a group, if it is empty."""
+    with contextlib.suppress(OSError):
+        group.rmdir()
+
+
+def ran_out_of_memory(group: Path) -> bool:
+    """Whether the kernel killed in this group (version 2, then 1 since Linux 4.13)."""
+    return any(
+        int(_pairs(group / name).get("oom_kill", "0")) > 0
+        for name in ("memory.events", "memory.oom_control")
+    )
+
+
+def _pairs(path: Path) -> Mapping[str, str]:
+    words = _words(path)
+    return dict(zip(words[::2], words[1::2], strict=False))
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text().split()
+    except OSError:
+        return []

@@ -1,0 +1,56 @@
+"""From the application's settings to a process: command, environment, groups, log."""
+
+from __future__ import annotations
+
+import os
+
+from steelyard.config import settings
+from steelyard.errors import StartError
+from steelyard.runtime import cgroup
+from steelyard.runtime.limits import Limits
+from steelyard.runtime.logfiles import LogFiles
+from steelyard.runtime.marks import Mark, worker_environment
+from steelyard.runtime.procfs import Process, read_stat
+from steelyard.runtime.spawn import check_command, fill_port, spawn
+
+
+class Launcher:
+    """Starts workers of one application."""
+
+    def __init__(
+        self, application: settings.Application, home: str, limits: Limits, logs: LogFiles
+    ) -> None:
+        self._application = application
+        self._home = home
+        self._limits = limits
+        self._logs = logs
+
+    def launch(self, name: str, port: int) -> tuple[Mark, Process]:
+        """Start one worker; raise StartError and leave nothing behind."""
+        command = fill_port(self._application.command, port)
+        path = self._application.environment.get("PATH", os.environ.get("PATH"))
+        check_command(command, self._application.directory, path)
+        mark = self._mark(name, port)
+        try:
+            return mark, self._run(command, mark)
+        except StartError:
+            for group in mark.groups:
+                cgroup.remove_group(group)
+            raise
+
+    def _mark(self, name: str, port: int) -> Mark:
+        try:
+            groups = self._limits.make(name)
+        except OSError as error:
+            raise StartError(f"no control group for worker {name}: {error}") from error
+        return Mark(self._home, self._application.name, name, port, self._limits.allowance, groups)
+
+    def _run(self, command: tuple[str, ...], mark: Mark) -> Process:
+        environment = worker_environment(os.environ, self._application.environment, mark)
+        joined = cgroup.joining(mark.groups, command)
+        with self._logs.append(mark.name) as log:
+            pid = spawn(joined, self._application.directory, environment, log)
+        stat = read_stat(pid)
+        if stat is None:  # only where the agent inherited an ignored SIGCHLD
+            raise StartError(f"{command[0]} ended at once")
+        return stat.process

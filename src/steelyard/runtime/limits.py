@@ -1,0 +1,99 @@
+"""Which limits of a worker are really in force, and the groups that hold them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.core.usage import Allowance
+from steelyard.runtime import cgroup
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One limit that works: its controller, the place it works at, its value."""
+
+    hierarchy: cgroup.Hierarchy
+    place: Path
+    value: float
+
+
+class Limits:
+    """The limits of one application's workers."""
+
+    def __init__(self, root: Path, application: str, home: str, wanted: Allowance) -> None:
+        self.notes: list[str] = []
+        self._root = root
+        # Two agents with applications of one name have different folders, and may have workers
+        # of one name, too; these must not share a limit.
+        folder = hashlib.md5(home.encode(), usedforsecurity=False).hexdigest()[:8]
+        self._path = Path("steelyard") / f"{application}-{folder}"
+        self._wanted = {"cpu": wanted.cpus, "memory": wanted.memory}
+        self._limits: dict[str, Limit] = {}
+
+    def open(self) -> None:
+        """Find out what can be limited here, and note what cannot."""
+        self.notes.clear()
+        for controller, value in self._wanted.items():
+            if value is not None:
+                self._try(controller, value)
+
+    @property
+    def allowance(self) -> Allowance:
+        """What is in force for every worker started from now on."""
+        cpu, memory = self._limits.get("cpu"), self._limits.get("memory")
+        return Allowance(
+            cpus=cgroup.cpu_quota(cpu.value) / cgroup.PERIOD if cpu else None,
+            memory=int(memory.value) if memory else None,
+        )
+
+    def make(self, name: str) -> tuple[Path, ...]:
+        """Create the groups of a worker: one per hierarchy."""
+        groups = [
+            cgroup.make_group(limit.hierarchy, limit.place, self._path / name, limit.value)
+            for limit in self._limits.values()
+        ]
+        return tuple(dict.fromkeys(groups))
+
+    def tidy(self, running: Collection[str]) -> None:
+        """Delete the groups of workers that ended while no agent looked."""
+        for limit in self._limits.values():
+            home = limit.place / self._path
+            for group in home.iterdir() if home.is_dir() else ():
+                if group.is_dir() and group.name not in running:
+                    cgroup.remove_group(group)
+            cgroup.remove_group(home)
+            cgroup.remove_group(home.parent)
+
+    def _try(self, controller: str, value: float) -> None:
+        hierarchy = cgroup.find_hierarchy(self._root, controller)
+        if hierarchy is None:
+            self._note(controller, f"{self._root} has no {controller} controller")
+            return
+        memberships = Path("/proc/self/cgroup").read_text()
+        reasons = []
+        for place in cgroup.places(hierarchy, memberships):
+            try:
+                self._trial(hierarchy, place, value)
+            except OSError as error:
+                reasons.append(str(error))
+            else:
+                self._limits[controller] = Limit(hierarchy, place, value)
+                return
+        self._note(controller, reasons[0])
+
+    def _trial(self, hierarchy: cgroup.Hierarchy, place: Path, value: float) -> None:
+        group = place / self._path / f"trial-{os.getpid()}"
+        try:
+            cgroup.make_group(hierarchy, place, group.relative_to(place), value)
+            cgroup.try_joining(group)
+        finally:
+            for path in (group, group.parent, group.parent.parent):
+                cgroup.remove_group(path)
+
+    def _note(self, controller: str, reason: str) -> None:
+        key = {"cpu": "cpus", "memory": "memory"}[controller]
+        self.notes.append(f"runtime.{key} = {self._wanted[controller]} is not enforced: {reason}")

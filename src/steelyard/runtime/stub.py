@@ -1,0 +1,113 @@
+"""Workers that exist only in memory, for tests and the lab.
+
+A StubMachine is what workers run on and outlives the runtimes that look at it, as a real machine
+outlives agents. Everything that happens is scripted: nothing dies, fails or consumes by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
+
+from steelyard.core.usage import Sample
+from steelyard.errors import StartError, UsageError
+from steelyard.runtime.base import Exit, Running
+
+
+@dataclass(slots=True)
+class StubMachine:
+    """The workers there are, what they printed, and who wants to know when they end."""
+
+    workers: dict[str, Running] = field(default_factory=dict)
+    samples: dict[str, Sample] = field(default_factory=dict)
+    logs: dict[str, list[str]] = field(default_factory=dict)
+    watchers: list[Callable[[Exit], None]] = field(default_factory=list)
+    starts: itertools.count[int] = field(default_factory=itertools.count)
+
+    def end(self, name: str, reason: str) -> None:
+        """The worker is gone, and every runtime that is open hears of it."""
+        del self.workers[name]
+        self.samples.pop(name, None)
+        for watcher in self.watchers:
+            watcher(Exit(name, reason))
+
+
+class StubRuntime:
+    """A runtime whose workers do what the test says."""
+
+    kind = "stub"
+    first_port = 21000  # the n-th start gets the n-th port from here
+
+    def __init__(
+        self, machine: StubMachine | None = None, clock: Callable[[], float] = lambda: 0.0
+    ) -> None:
+        self.machine = machine or StubMachine()
+        self._clock = clock
+        self._failures: list[str] = []
+        self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
+
+    def die(self, name: str, reason: str = "exit code 1") -> None:
+        """Let a worker end by itself."""
+        self.machine.end(name, reason)
+
+    def set_sample(self, name: str, sample: Sample) -> None:
+        """What the worker's counters show from now on; `at` is set when they are read."""
+        self.machine.samples[name] = sample
+
+    def fail_next_start(self, reason: str) -> None:
+        """Let the next start that has not been spoken for fail."""
+        self._failures.append(reason)
+
+    def write_log(self, name: str, line: str) -> None:
+        """Let a worker print a line."""
+        self.machine.logs[name].append(line)
+
+    async def open(self) -> None:
+        """Hear of ends from now on."""
+        self.machine.watchers.append(self._exits.put_nowait)
+
+    async def close(self) -> None:
+        """Hear of ends no longer."""
+        self.machine.watchers.remove(self._exits.put_nowait)
+        self._exits.put_nowait(None)
+
+    async def start(self, name: str) -> Running:
+        """A worker is there at once, unless it was told to fail."""
+        if name in self.machine.workers:
+            raise StartError(f"worker {name} runs already")
+        if self._failures:
+            raise StartError(self._failures.pop(0))
+        number = next(self.machine.starts)
+        worker = Running(name, "127.0.0.1", self.first_port + number, handle=f"stub-{number}")
+        self.machine.workers[name] = worker
+        self.machine.samples[name] = Sample(at=0.0, cpu_seconds=0.0, memory=0)
+        self.machine.logs.setdefault(name, []).append(f"{name} listens on port {worker.port}")
+        return worker
+
+    async def stop(self, name: str, grace: float) -> None:
+        """A worker ends at once: politely, or killed without grace."""
+        if name in self.machine.workers:
+            self.machine.end(name, "exit code 0" if grace > 0 else "killed by SIGKILL")
+
+    async def running(self) -> list[Running]:
+        """The workers of the machine."""
+        return list(self.machine.workers.values())
+
+    async def sample(self) -> dict[str, Sample]:
+        """The counters that were set."""
+        now = self._clock()
+        return {name: replace(sample, at=now) for name, sample in self.machine.samples.items()}
+
+    async def exits(self) -> AsyncIterator[Exit]:
+        """Each end of a worker, once, until the runtime is closed."""
+        while (one := await self._exits.get()) is not None:
+            yield one
+
+    async def logs(self, name: str, lines: int) -> str:
+        """What the worker printed."""
+        if name not in self.machine.logs:
+            raise UsageError(f"no log of a worker {name!r}")
+        kept = self.machine.logs[name][-lines:] if lines > 0 else []
+        return "".join(f"{line}\n" for line in kept)

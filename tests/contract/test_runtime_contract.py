@@ -1,0 +1,216 @@
+"""What every runtime must do; tests/contract/runtimes.py says which there are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from steelyard.errors import StartError, UsageError
+from steelyard.runtime.base import Exit, Runtime
+from tests.contract.runtimes import RUNTIMES, Bench
+from tests.waiting import until
+
+GRACE = 60.0  # ample: a stop that needs it fails by the suite's own time limit
+
+
+@pytest.fixture(params=RUNTIMES)
+async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bench]:
+    """A machine without workers, before and after."""
+    found = RUNTIMES[request.param](tmp_path)
+    yield found
+    sweeper = found.runtime()
+    await sweeper.open()
+    for worker in await sweeper.running():
+        await sweeper.stop(worker.name, 0)
+    await sweeper.close()
+
+
+@pytest.fixture
+async def runtime(bench: Bench) -> AsyncIterator[Runtime]:
+    """An open runtime."""
+    found = bench.runtime()
+    await found.open()
+    yield found
+    await found.close()
+
+
+async def next_exit(runtime: Runtime) -> Exit:
+    """Wait for the next end of a worker."""
+    return await anext(aiter(runtime.exits()))
+
+
+async def names(runtime: Runtime) -> list[str]:
+    """Who runs."""
+    return sorted(worker.name for worker in await runtime.running())
+
+
+async def log_with(runtime: Runtime, name: str, text: str) -> str:
+    """The worker's log, as soon as the text is in it."""
+
+    async def look() -> str:
+        log = await runtime.logs(name, 10)
+        return log if text in log else ""
+
+    return await until(look)
+
+
+async def test_started_worker_runs(runtime: Runtime) -> None:
+    """What start returns is what running lists."""
+    one = await runtime.start("one")
+    two = await runtime.start("two")
+    assert (one.name, one.host) == ("one", "127.0.0.1")
+    assert sorted(await runtime.running(), key=lambda worker: worker.name) == [one, two]
+
+
+async def test_workers_differ_in_port_and_handle(runtime: Runtime) -> None:
+    """No two workers share a port or a handle."""
+    workers = [await runtime.start(f"w{number}") for number in range(5)]
+    assert len({worker.port for worker in workers}) == 5
+    assert len({worker.handle for worker in workers}) == 5
+
+
+async def test_name_is_used_once_at_a_time(runtime: Runtime) -> None:
+    """A second worker of a name is refused while the first runs, and fine after it."""
+    await runtime.start("one")
+    with pytest.raises(StartError, match="one"):
+        await runtime.start("one")
+    await runtime.stop("one", GRACE)
+    await runtime.start("one")
+    assert await names(runtime) == ["one"]
+
+
+@pytest.mark.parametrize("grace", [0, GRACE])
+async def test_stopped_worker_is_gone(runtime: Runtime, grace: float) -> None:
+    """After stop only the others run, and the end is told with its reason."""
+    await runtime.start("one")
+    await runtime.start("two")
+    await runtime.stop("one", grace)
+    assert await names(runtime) == ["two"]
+    told = await next_exit(runtime)
+    assert told.name == "one"
+    assert told.reason
+
+
+async def test_stop_of_unknown_name_is_done(runtime: Runtime) -> None:
+    """A name that does not run is already stopped, and no end is told of it."""
+    await runtime.stop("never", GRACE)
+    await runtime.start("one")
+    await runtime.stop("one", 0)
+    await runtime.stop("one", 0)
+    assert (await next_exit(runtime)).name == "one"
+
+
+async def test_each_end_is_told_once(bench: Bench, runtime: Runtime) -> None:
+    """Ends asked for and not asked for come out once each, until the runtime is closed."""
+    workers = [await runtime.start(f"w{number}") for number in range(4)]
+    bench.kill(workers[0])
+    bench.kill(workers[1])
+    await asyncio.gather(*(runtime.stop(worker.name, GRACE) for worker in workers))
+    await runtime.running()
+    other = bench.runtime()
+    await other.open()
+    await other.close()
+    told = [await next_exit(runtime) for _ in workers]
+    assert sorted(one.name for one in told) == ["w0", "w1", "w2", "w3"]
+    await runtime.start("last")
+    await runtime.stop("last", 0)
+    assert (await next_exit(runtime)).name == "last"
+
+
+async def test_exits_end_with_the_runtime(bench: Bench) -> None:
+    """Closing ends the stream of ends, so that its reader ends, too."""
+    runtime = bench.runtime()
+    await runtime.open()
+    reader = asyncio.create_task(anext(aiter(runtime.exits()), None))
+    await runtime.close()
+    assert await reader is None
+
+
+async def test_killed_worker_is_told(bench: Bench, runtime: Runtime) -> None:
+    """A worker that dies without being asked is told with the reason, and runs no longer."""
+    worker = await runtime.start("one")
+    bench.kill(worker)
+    assert await next_exit(runtime) == Exit("one", "killed by SIGKILL")
+    assert await names(runtime) == []
+
+
+async def test_logs_last_lines(runtime: Runtime) -> None:
+    """Logs give the last lines, of a worker that has ended, too."""
+    worker = await runtime.start("one")
+    log = await log_with(runtime, "one", str(worker.port))
+    await runtime.stop("one", 0)
+    last = await runtime.logs("one", 1)
+    assert log.splitlines(keepends=True)[-1:] == [last]
+    assert str(worker.port) in last
+    assert await runtime.logs("one", 0) == ""
+
+
+async def test_logs_of_unknown_name(runtime: Runtime) -> None:
+    """There is no log of a worker that never was."""
+    with pytest.raises(UsageError, match="never"):
+        await runtime.logs("never", 10)
+
+
+async def test_sample_has_all_that_run(runtime: Runtime) -> None:
+    """Each worker that runs has counters that do not go back; one that ended has none."""
+    await runtime.start("one")
+    await runtime.start("two")
+    before = await runtime.sample()
+    after = await runtime.sample()
+    assert sorted(before) == sorted(after) == ["one", "two"]
+    for name, sample in after.items():
+        assert sample.at >= before[name].at
+        assert sample.cpu_seconds >= before[name].cpu_seconds >= 0
+        assert sample.memory >= 0
+    await runtime.stop("one", 0)
+    assert sorted(await runtime.sample()) == ["two"]
+
+
+async def test_starts_and_stops_at_the_same_time(runtime: Runtime) -> None:
+    """Starting, stopping, listing and sampling in any order at once lose nothing."""
+    for number in range(4):
+        await runtime.start(f"old{number}")
+    await asyncio.gather(
+        *(runtime.start(f"new{number}") for number in range(4)),
+        *(runtime.stop(f"old{number}", GRACE) for number in range(4)),
+        *(runtime.stop(f"old{number}", 0) for number in range(4)),
+        *(runtime.running() for _ in range(4)),
+        *(runtime.sample() for _ in range(4)),
+    )
+    assert await names(runtime) == ["new0", "new1", "new2", "new3"]
+    told = sorted([(await next_exit(runtime)).name for _ in range(4)])
+    assert told == ["old0", "old1", "old2", "old3"]
+
+
+async def test_workers_outlive_a_closed_runtime(bench: Bench) -> None:
+    """Closing lets go of the workers; the next runtime finds them just as they were."""
+    first = bench.runtime()
+    await first.open()
+    started = [await first.start("one"), await first.start("two")]
+    await first.close()
+    second = bench.runtime()
+    await second.open()
+    assert sorted(await second.running(), key=lambda worker: worker.name) == started
+    await second.close()
+
+
+async def test_workers_of_a_killed_agent_are_adopted(bench: Bench) -> None:
+    """After kill -9 of the agent a new one finds, samples, watches, reads and stops its workers."""
+    await bench.orphans(["one", "two", "three"])
+    runtime = bench.runtime()
+    await runtime.open()
+    assert await names(runtime) == ["one", "three", "two"]
+    assert sorted(await runtime.sample()) == ["one", "three", "two"]
+    one, three, two = sorted(await runtime.running(), key=lambda worker: worker.name)
+    bench.kill(one)
+    assert (await next_exit(runtime)).name == "one"
+    await runtime.stop("two", GRACE)
+    assert (await next_exit(runtime)).name == "two"
+    assert await runtime.running() == [three]
+    assert str(two.port) in await log_with(runtime, "two", str(two.port))
+    new = await runtime.start("four")
+    assert new.port != three.port
+    await runtime.close()

@@ -1,0 +1,90 @@
+"""How local processes are found again by an agent that did not start them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+from steelyard.runtime.base import Exit
+from steelyard.runtime.marks import Mark
+from steelyard.runtime.procfs import read_stat
+from steelyard.runtime.worker import wait_for_process
+from tests.contract.runtimes import start_and_die
+from tests.runtime.conftest import Make, alive, next_exit, printed, shell
+
+GRACE = 60.0  # ample: nothing here waits for it
+
+
+async def test_adopted_worker_is_watched_and_stopped(make: Make, tmp_path: Path) -> None:
+    """A worker of a killed agent keeps its pid and port, and its end is told as `gone`."""
+    pids = await asyncio.to_thread(
+        start_and_die, tmp_path, shell("echo $PORT; sleep 1000"), ["one"]
+    )
+    runtime = await make("true")
+    [worker] = await runtime.running()
+    assert worker.handle == str(pids[0])
+    assert await printed(runtime, "one") == [str(worker.port)]
+    await runtime.stop("one", GRACE)
+    assert await next_exit(runtime) == Exit("one", "gone")
+    assert not alive(pids[0])
+
+
+async def test_children_of_an_adopted_worker_end_with_it(make: Make, tmp_path: Path) -> None:
+    """Sweeping works without being the parent, too."""
+    script = shell("setsid sleep 1000 & echo $!; wait")
+    [pid] = await asyncio.to_thread(start_and_die, tmp_path, script, ["one"])
+    runtime = await make("true")
+    child = int((await printed(runtime, "one"))[0])
+    os.kill(pid, signal.SIGKILL)
+    assert await next_exit(runtime) == Exit("one", "gone")
+    assert not alive(child)
+
+
+async def test_helper_in_its_own_session_is_not_a_worker(make: Make, tmp_path: Path) -> None:
+    """Of two session leaders with one mark the older is the worker."""
+    script = shell("setsid sh -c 'echo $$; exec sleep 1000' & wait")
+    [pid] = await asyncio.to_thread(start_and_die, tmp_path, script, ["one"])
+    runtime = await make("true")
+    helper = int((await printed(runtime, "one"))[0])
+    assert [worker.handle for worker in await runtime.running()] == [str(pid)]
+    assert alive(helper)
+
+
+async def test_remains_of_a_worker_that_died_unwatched_are_killed(
+    make: Make, tmp_path: Path
+) -> None:
+    """A worker whose leader died while no agent ran is dead, and the rest of it goes, too."""
+    script = shell("sleep 1000 & echo $!; wait")
+    [pid] = await asyncio.to_thread(start_and_die, tmp_path, script, ["one"])
+    first = await make("true")
+    child = read_stat(int((await printed(first, "one"))[0]))
+    assert child is not None
+    await first.close()
+    os.kill(pid, signal.SIGKILL)
+    second = await make("true")
+    assert await second.running() == []
+    await wait_for_process(child.process)
+
+
+async def test_others_are_left_alone(make: Make, tmp_path: Path) -> None:
+    """Workers of another folder or application are neither listed nor touched."""
+    ours = str(tmp_path)
+    strangers = [Mark(ours, "other", "one", 1), Mark(f"{ours}-2", "app", "one", 1)]
+    processes = [
+        await asyncio.create_subprocess_exec(
+            "sleep", "1000", env=mark.variables(), start_new_session=True
+        )
+        for mark in strangers
+    ]
+    runtime = await make("sleep", "1000")
+    await runtime.start("one")
+    try:
+        assert [worker.name for worker in await runtime.running()] == ["one"]
+        await runtime.stop("one", 0)
+        assert all(alive(process.pid) for process in processes)
+    finally:
+        for process in processes:
+            process.kill()
+            await process.wait()

@@ -1,0 +1,31 @@
+"""Picking ports."""
+
+from __future__ import annotations
+
+import random
+import socket
+
+import pytest
+
+from steelyard.errors import StartError
+from steelyard.runtime.ports import free_port, is_free
+
+
+def test_walk_begins_at_random_and_wraps_around() -> None:
+    """Over many picks every free port of the range comes up, and none that is taken."""
+    taken = {21002, 21005}
+    picks = {free_port((21000, 21009), taken, random.Random(seed)) for seed in range(200)}
+    assert picks == {port for port in range(21000, 21010) if port not in taken and is_free(port)}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_port_that_is_listened_on_is_not_free(host: str) -> None:
+    """A listener on loopback or on all addresses makes a port busy."""
+    with socket.socket() as busy:
+        busy.bind((host, 0))
+        busy.listen()
+        port = busy.getsockname()[1]
+        assert not is_free(port)
+        with pytest.raises(StartError, match="no free port"):
+            free_port((port, port), (), random.Random(1))
+    assert is_free(port)
