@@ -9,7 +9,6 @@ from pathlib import Path
 import httpx
 import pytest
 import websockets
-from steelyard.runtime.stub import StubRuntime
 
 from steelyard.agent.build import build_fleet
 from steelyard.agent.loop import Agent
@@ -18,6 +17,7 @@ from steelyard.agent.writer import Writer
 from steelyard.config.settings import Application, Probe, Scaling, Settings
 from steelyard.config.values import Address
 from steelyard.core import events as ev
+from steelyard.runtime.stub import StubRuntime
 from steelyard.sockets import listen
 from steelyard.store.memory import MemoryStore
 

@@ -24,6 +24,7 @@ from steelyard.core.status import DecisionStatus, FleetStatus, WorkerStatus
 from steelyard.errors import UsageError
 
 POLICY_VIOLATION = 1008
+BEARER = HTTPBearer(auto_error=False)
 
 
 class Limits(BaseModel):
@@ -51,9 +52,7 @@ def build_api(agent: Agent, token: str) -> FastAPI:
 
 
 def _guard(token: str) -> Callable[..., None]:
-    bearer = HTTPBearer(auto_error=False)
-
-    def check(sent: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> None:
+    def check(sent: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]) -> None:
         if sent is None or not _same(sent.credentials, token):
             raise HTTPException(
                 401,

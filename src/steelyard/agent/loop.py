@@ -74,7 +74,10 @@ class Agent:
             group.create_task(self._reconcile())
 
     def status(self) -> FleetStatus:
-        return status(self.fleet, self.clock())
+        """What people are told: the fleet's view, the runtime's notes and the store's trouble."""
+        store = [f"store: {self.writer.down}"] if self.writer.down else []
+        notes = [*self.runtime.notes, *store]
+        return status(self.fleet, self.clock()).model_copy(update={"notes": notes})
 
     def kill(self) -> None:
         """End all workers at once."""

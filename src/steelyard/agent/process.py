@@ -102,6 +102,8 @@ async def _drivers(settings: Settings) -> AsyncIterator[tuple[Runtime, Store]]:
     runtime = build_runtime(settings)
     store = open_store(settings.store.url, settings.application.name, settings.folder)
     await runtime.open()
+    for note in runtime.notes:
+        log.warning("%s", note)
     try:
         await store.open()
         yield runtime, store

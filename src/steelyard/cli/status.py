@@ -67,6 +67,8 @@ def _show_head(console: Console, told: FleetStatus) -> None:
         console.print(
             f"  [red]{escape(told.trouble)}[/] ({told.failures} failures in a row; {wait})"
         )
+    for note in told.notes:
+        console.print(f"  [yellow]note: {escape(note)}[/]")
     if not told.ready:
         console.print("  [red]no worker is ready: requests are answered 503[/]")
     console.print()

@@ -72,6 +72,7 @@ class FleetStatus(_Part):
     workers: list[WorkerStatus]
     balancers: list[BalancerStatus]
     decisions: list[DecisionStatus]
+    notes: list[str] = []  # what was asked for and cannot be had on this machine
 
     @property
     def ready(self) -> int:

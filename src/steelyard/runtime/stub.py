@@ -10,6 +10,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from steelyard.core.usage import Sample
 from steelyard.errors import StartError, UsageError
@@ -38,6 +39,7 @@ class StubRuntime:
     """A runtime whose workers do what the test says."""
 
     kind = "stub"
+    notes: ClassVar[list[str]] = []  # a stub can do everything
     first_port = 21000  # the n-th start gets the n-th port from here
 
     def __init__(

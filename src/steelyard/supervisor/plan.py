@@ -48,13 +48,12 @@ def balancer_role(
     settings: Settings, index: int, listen_fd: int, source: AgentLink | Queue
 ) -> Role:
     """One of the balancers; its name is stable, so that a successor takes its place."""
-    linked = isinstance(source, AgentLink)
     return Role(
         part="balancer",
         name=f"balancer-{index}",
         settings=settings,
         parent=os.getpid(),
         listen_fd=listen_fd,
-        agent=source if linked else None,
-        queue=None if linked else source,
+        agent=source if isinstance(source, AgentLink) else None,
+        queue=source if isinstance(source, Queue) else None,
     )
