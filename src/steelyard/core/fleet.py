@@ -341,10 +341,10 @@ class Fleet:
             self._owed.clear()
             return
         for _ in range(self.restarts.allowed(missing, self.roster.booting(), self._now)):
-            self._start_one(missing)
+            self._start_one()
 
-    def _start_one(self, missing: int) -> None:
-        default = ("start", f"{missing} of {self.target} workers missing")
+    def _start_one(self) -> None:
+        default = ("start", f"{len(self.roster.live())} of {self.target} workers there")
         action, reason = self._owed.popleft() if self._owed else default
         worker = self._enrol(self._names(), self.roster.next_sequence)
         self._decide(action, (worker.name,), reason)
