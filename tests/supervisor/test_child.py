@@ -1,0 +1,111 @@
+"""Children of the supervisor, as real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from steelyard.config.settings import Agent, Application, Settings
+from steelyard.config.values import Address
+from steelyard.supervisor.child import Child, describe
+from steelyard.supervisor.plan import agent_role
+from tests.e2e.gateway import free_port
+
+PARENT = """
+import asyncio, sys
+from steelyard.config.settings import Settings
+from steelyard.supervisor.child import Child
+from steelyard.supervisor.plan import agent_role
+
+async def main():
+    child = Child(agent_role(Settings.model_validate_json(sys.argv[1])), lambda line: None)
+    child.start()
+    while child.pid is None:
+        await asyncio.sleep(0.01)
+    print(child.pid, flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def settings(tmp_path) -> Settings:
+    """An agent whose one worker is a sleep that never becomes ready."""
+    return Settings(
+        state=tmp_path,
+        application=Application(command=("sleep", "60")),
+        agent=Agent(listen=Address("127.0.0.1", free_port())),
+    )
+
+
+async def until(true) -> None:
+    async with asyncio.timeout(30):
+        while not true():
+            await asyncio.sleep(0.02)
+
+
+async def test_a_child_that_is_killed_is_started_again(settings):
+    """And its messages reach the parent."""
+    said: list[str] = []
+    child = Child(agent_role(settings), said.append)
+    child.start()
+    await until(lambda: any("start" in line for line in said))
+    first = child.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    await until(lambda: child.restarts == 1 and child.pid != first)
+    assert "agent ended (killed by SIGKILL), starting it again" in said
+    child.signal(signal.SIGTERM)
+    await child.ended()
+    assert not psutil.pid_exists(child.pid or 0)
+
+
+async def test_an_error_that_a_restart_does_not_mend_is_final(settings, tmp_path):
+    """The port of this agent is taken by another."""
+    said: list[str] = []
+    wrong = settings.model_copy(update={"agent": Agent(listen=Address("192.0.2.1", 80))})
+    child = Child(agent_role(wrong), said.append)
+    child.start()
+    await asyncio.wait_for(child.gave_up.wait(), 30)
+    assert child.restarts == 0
+    assert "cannot be listened on" in " ".join(said)
+
+
+def test_a_child_dies_with_its_parent(settings):
+    """However the parent went."""
+    command = [sys.executable, "-c", PARENT, settings.model_dump_json()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+        parent.wait()
+    psutil.wait_procs([child], timeout=20)
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+    reap(settings)
+
+
+def reap(settings: Settings) -> None:
+    """The worker was left for the next agent, as configured; there is none."""
+    mark = f"STEELYARD_HOME={settings.folder.resolve()}".encode()
+    for process in psutil.process_iter():
+        try:
+            with open(f"/proc/{process.pid}/environ", "rb") as file:
+                if mark in file.read().split(b"\\0"):
+                    process.kill()
+        except (OSError, psutil.Error):
+            continue
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(0, "exit code 0"), (3, "exit code 3"), (-9, "killed by SIGKILL")]
+)
+def test_an_end_in_words(status, words):
+    """As people say it."""
+    assert describe(status) == words
