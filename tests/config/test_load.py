@@ -140,6 +140,14 @@ def test_an_unknown_key_names_the_nearest(problems: Problems) -> None:
     ]
 
 
+def test_the_nearest_key_is_sought_in_the_own_section_first(problems: Problems) -> None:
+    """Many sections have a `high`; the one that was begun is meant."""
+    assert problems("[states]\nhihg = 4\n[log]\nprocesess = 2\n") == [
+        "states.hihg: unknown key (steelyard.toml:2) → did you mean states.high?",
+        "log.procesess: unknown key (steelyard.toml:4) → did you mean gateway.processes?",
+    ]
+
+
 def test_a_key_in_the_wrong_section_names_the_right_one(problems: Problems) -> None:
     """A key that exists elsewhere says where."""
     assert problems("min = 1\n[agent]\nlow = 3\nstate = 'x'\n") == [

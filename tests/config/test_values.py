@@ -91,6 +91,22 @@ def test_loopback_is_only_this_machine(host: str, loopback: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "clash"),
+    [
+        ("127.0.0.1:80", "127.0.0.1:80", True),
+        ("127.0.0.1:80", "0.0.0.0:80", True),
+        ("[::]:80", "127.0.0.1:80", True),
+        ("127.0.0.1:80", "127.0.0.2:80", False),
+        ("127.0.0.1:80", "127.0.0.1:81", False),
+        ("127.0.0.1:0", "127.0.0.1:0", False),
+    ],
+)
+def test_addresses_that_cannot_both_be_bound(one: str, other: str, clash: bool) -> None:
+    """The same port on the same interface; every interface counts as each of them."""
+    assert parse_address(one).clashes(parse_address(other)) is clash
+
+
+@pytest.mark.parametrize(
     ("text", "size"),
     [
         ("0", 0),

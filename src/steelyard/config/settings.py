@@ -206,11 +206,6 @@ class Log(Section):
     )
 
 
-def _clash(one: Address, other: Address) -> bool:
-    hosts = {one.host, other.host}
-    return one.port == other.port != 0 and (len(hosts) == 1 or bool(hosts & {"0.0.0.0", "::"}))
-
-
 class Settings(Section):
     """The whole configuration."""
 
@@ -218,7 +213,7 @@ class Settings(Section):
         Rule(
             "two addresses, not one",
             ("agent.listen", "gateway.listen"),
-            lambda it: not _clash(it.agent.listen, it.gateway.listen),
+            lambda it: not it.agent.listen.clashes(it.gateway.listen),
         ),
         Rule(
             "a port for each worker",

@@ -54,6 +54,12 @@ class Address(NamedTuple):
         except ValueError:
             return self.host == "localhost"
 
+    def clashes(self, other: Address) -> bool:
+        """Whether both cannot be bound at once; port 0 is a free port each time."""
+        hosts = {self.host, other.host}
+        overlap = len(hosts) == 1 or not hosts.isdisjoint({"0.0.0.0", "::"})
+        return overlap and self.port == other.port != 0
+
 
 def format_bytes(size: int) -> str:
     """The shortest text that `parse_bytes` reads as the same size."""
