@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?:(?P<unit>[KMGT])i?)?B?", re.IGNORECASE)
@@ -131,7 +131,9 @@ def parse_ports(value: Any) -> Any:
     return first, last
 
 
-AddressText = Annotated[Address, BeforeValidator(parse_address), ADDRESS]
+AddressText = Annotated[
+    Address, BeforeValidator(parse_address), PlainSerializer(str, return_type=str), ADDRESS
+]
 Bytes = Annotated[int, BeforeValidator(parse_bytes), SIZE]
 Seconds = Annotated[float, Field(ge=0), BeforeValidator(parse_seconds), TIME]
 Port = Annotated[int, Field(ge=1, le=65535)]
