@@ -1,0 +1,121 @@
+"""Answer: one answer on its way from the worker's bytes to the client's.
+
+No socket here: bytes in, bytes out. Interim answers (1xx) pass through before the final one;
+the final one's body is framed as the client's version of HTTP can understand it.
+"""
+
+from __future__ import annotations
+
+from steelyard.balancer.fields import BadMessageError
+from steelyard.balancer.framing import (
+    Body,
+    Buffer,
+    ChunkedBody,
+    EndlessBody,
+    LengthBody,
+    chunk,
+    last_chunk,
+)
+from steelyard.balancer.grammar import END, AnswerHead, RequestHead, find_end, parse_answer
+from steelyard.balancer.headers import answer_start, interim
+
+
+class Answer:
+    """The answer to one request."""
+
+    __slots__ = (
+        "_body",
+        "_chunked",
+        "_fields",
+        "_inbox",
+        "_limit",
+        "_request",
+        "_rest",
+        "done",
+        "head",
+        "keep",
+        "until_close",
+    )
+
+    def __init__(self, request: RequestHead, limit: int, fields: int) -> None:
+        self._request = request
+        self._limit = limit  # of a head
+        self._fields = fields
+        self._inbox = b""  # the beginning of a head
+        self._body: Body | None = None
+        self._chunked = False  # towards the client
+        self._rest = False  # the worker sent more than its answer
+        self.head: AnswerHead | None = None  # of the final answer
+        self.done = False
+        self.keep = False  # the client's connection outlives this answer
+        self.until_close = False  # the client sees the end only by the connection's end
+
+    @property
+    def reusable(self) -> bool:
+        """Whether the worker's connection can carry another exchange after this one."""
+        return self.done and not self._rest and self.head is not None and self.head.keep
+
+    def feed(self, data: Buffer, closing: bool) -> Buffer:
+        """Bytes of the worker → bytes for the client, whose connection may be `closing`."""
+        if self.head is not None:
+            return self._relay(data)
+        seen = len(self._inbox)
+        raw = self._inbox + bytes(data)
+        out = b""
+        while True:
+            end = find_end(raw, seen, self._limit)
+            if end < 0:
+                self._inbox = raw
+                return out
+            head = parse_answer(raw[:end], self._fields)
+            raw = raw[end + len(END) :]
+            seen = 0
+            if head.status >= 200:
+                break
+            out += self._interim(head)
+        self._inbox = b""
+        out += self._open(head, closing)
+        return out + bytes(self._relay(raw)) if raw else out
+
+    def end(self) -> bytes:
+        """The worker closed its connection: the end of an endless answer, or a cut one."""
+        if not isinstance(self._body, EndlessBody):
+            raise BadMessageError(502, "the worker's answer was cut")
+        self.done = True
+        return last_chunk([]) if self._chunked else b""
+
+    def _interim(self, head: AnswerHead) -> bytes:
+        if head.status == 101:
+            raise BadMessageError(502, "the worker switched protocols unasked")
+        return interim(head) if self._request.http11 else b""
+
+    def _open(self, head: AnswerHead, closing: bool) -> bytes:
+        request = self._request
+        self.head = head
+        self.keep = request.keep and not closing
+        if request.method == b"HEAD" or head.status in (204, 304):
+            self.done = True
+        elif head.length >= 0:
+            self._body = LengthBody(head.length)
+            self.done = head.length == 0
+        else:
+            self._body = ChunkedBody() if head.chunked else EndlessBody()
+            head.keep = head.keep and head.chunked
+            self._chunked = request.http11
+            self.until_close = not request.http11
+            self.keep = self.keep and request.http11
+        return answer_start(head, self._chunked, self.keep, request.http11)
+
+    def _relay(self, data: Buffer) -> Buffer:
+        body = self._body
+        if body is None or self.done:
+            self._rest = len(data) > 0
+            return b""
+        payload = body.feed(data)
+        if body.done:
+            self.done = True
+            self._rest = len(body.rest) > 0
+        if not self._chunked:
+            return payload
+        out = chunk(payload)
+        return out + last_chunk(body.trailers()) if body.done else out

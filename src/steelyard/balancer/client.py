@@ -1,0 +1,278 @@
+"""Client: one connection of a client; it reads heads, and has one exchange at a time.
+
+Pipelined requests wait in `buffer` and are answered in order. A connection that ends by our will
+is closed in two steps (RFC 9112, 9.6): we stop sending, then read and forget what still comes,
+because closing with unread bytes makes the kernel send a reset, which can destroy the answer on
+its way.
+"""
+
+from __future__ import annotations
+
+import socket
+from math import inf
+from typing import TYPE_CHECKING
+
+from steelyard.balancer.exchange import Exchange
+from steelyard.balancer.fields import BadMessageError
+from steelyard.balancer.forward import WINDOW, Forward
+from steelyard.balancer.grammar import END, find_end, parse_request
+from steelyard.balancer.headers import Origin
+from steelyard.balancer.loop import BROKEN, IN, OUT
+from steelyard.balancer.refusals import refusal
+from steelyard.balancer.stream import Stream
+
+if TYPE_CHECKING:
+    from steelyard.balancer.plane import Plane
+
+LINGER_PAUSE = 2.0  # without a byte or the client's own close
+LINGER_WHOLE = 30.0
+# A client that connected just before a stop has its request on the way.
+LATECOMER = 1.0
+
+SERVING, ENDING, LINGERING = range(3)
+
+
+class Client(Stream):
+    """A client's connection."""
+
+    __slots__ = (
+        "_linger_end",
+        "_origin",
+        "_phase",
+        "_plane",
+        "_seen",
+        "_served",
+        "_turning",
+        "buffer",
+        "eof",
+        "exchange",
+    )
+
+    def __init__(self, plane: Plane, sock: socket.socket, peer: str) -> None:
+        super().__init__(plane.loop, sock, IN)
+        self._plane = plane
+        self._origin = Origin(peer.removeprefix("::ffff:").encode(), b"", b"http")
+        self._phase = SERVING
+        self._seen = 0  # how much of `buffer` was searched for the end of a head
+        self._served = False
+        self._turning = False
+        self._linger_end = inf
+        self.buffer = b""
+        self.eof = False
+        self.exchange: Exchange | None = None
+        self.deadline = plane.loop.now + plane.limits.head_timeout
+
+    # From the loop
+
+    def on_event(self, mask: int) -> None:
+        if mask & OUT and self.pending:
+            self._drain()
+            if not self.open:
+                return
+        if mask & IN:
+            self._read()
+        elif mask & BROKEN:
+            self.abort()
+
+    def expire(self) -> None:
+        exchange = self.exchange
+        if exchange is None:
+            if self._phase == SERVING and self.buffer:
+                self.refuse(408, "the request's head took too long", False, False)
+            else:
+                self.close()
+        elif self.pending:
+            self.abort()
+        else:
+            exchange.on_client_late()
+
+    def abort(self) -> None:
+        """The client is gone."""
+        exchange, self.exchange = self.exchange, None
+        if exchange is not None:
+            exchange.cancel()
+        self.close()
+
+    # From the exchange
+
+    def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
+        """An answer of our own."""
+        if self.send(refusal(status, reason, keep=keep, bodiless=bodiless)):
+            self.finished(keep)
+        else:
+            self.abort()
+
+    def finished(self, keep: bool) -> None:
+        """The exchange is over; go on with the next request, or end."""
+        self.exchange = None
+        self._served = True
+        if not keep:
+            self._end()
+        elif not self._turning:
+            self._turn()
+
+    def cut(self, reset: bool) -> None:
+        """End in the middle of an answer, so that it shows."""
+        self.exchange = None
+        if reset:
+            self.reset()
+        else:
+            self.close()
+
+    # From the plane
+
+    def leave_if_idle(self) -> None:
+        """The balancer stops: close, unless a request is here or on its way."""
+        if self.exchange is not None or self._phase != SERVING:
+            return
+        self._read()
+        if not self.open or self.exchange is not None or self._phase != SERVING:
+            return
+        if self.buffer or not self._served:
+            self.deadline = min(self.deadline, self.loop.now + LATECOMER)
+        else:
+            self.close()
+
+    def close(self) -> None:
+        if self.open:
+            super().close()
+            self._plane.client_left(self)
+
+    # Reading
+
+    def _read(self) -> None:
+        count = self.receive()
+        if count > 0:
+            self._take(count)
+        elif count == 0:
+            self._take_end()
+        elif count == -1:
+            self.abort()
+
+    def _take(self, count: int) -> None:
+        exchange = self.exchange
+        data = self.loop.view[:count]
+        if exchange is not None:
+            if not exchange.forward.done:
+                exchange.on_body(data)
+                return
+            self.buffer += data
+            if len(self.buffer) >= WINDOW:
+                self.pause()
+        elif self._phase == SERVING:
+            if not self.buffer:
+                self.deadline = self.loop.now + self._plane.limits.head_timeout
+            self.buffer += data
+            self._turn()
+        elif self._phase == LINGERING:
+            self.deadline = min(self._linger_end, self.loop.now + LINGER_PAUSE)
+
+    def _take_end(self) -> None:
+        """The client will send no more; it may still read (a half-closed connection)."""
+        self.eof = True
+        self.pause()
+        exchange = self.exchange
+        if exchange is not None:
+            if not exchange.forward.done:
+                self.abort()
+        elif self._phase == LINGERING or not self.pending:
+            self.close()
+
+    # One request after the other
+
+    def _turn(self) -> None:
+        """Begin as many requests as are here, as long as each is answered at once."""
+        self._turning = True
+        while self.buffer and self._phase == SERVING and not self.pending:
+            if self.exchange is not None or not self._begin():
+                break
+        self._turning = False
+        if self.exchange is None and self._phase == SERVING and self.open:
+            self._wait()
+
+    def _begin(self) -> bool:
+        """Begin the request at the front of the buffer; False when its head is not all here."""
+        limits = self._plane.limits
+        if not self._seen:
+            while self.buffer.startswith(b"\r\n"):  # RFC 9112, 2.2: empty lines before a request
+                self.buffer = self.buffer[2:]
+            if self.buffer in (b"", b"\r"):
+                return False
+        data = self.buffer
+        try:
+            end = find_end(data, self._seen, limits.head)
+            if end < 0:
+                self._seen = len(data)
+                return False
+            head = parse_request(data[:end], limits.fields)
+            if not head.host:
+                self._origin.local = _address(self.sock)
+            forward = Forward(head, self._origin, self._plane.body_limit)
+        except BadMessageError as bad:
+            self.refuse(bad.status, bad.message, False, False)
+            return False
+        self._seen = 0
+        self.buffer = data[end + len(END) :]
+        self.deadline = inf
+        self.exchange = exchange = Exchange(self._plane, self, forward)
+        exchange.start()
+        return True
+
+    def _wait(self) -> None:
+        """Nothing can be begun: wait for the client to read, or to send the next request."""
+        if self.pending:
+            self.deadline = min(self.deadline, self.loop.now + self._plane.limits.body_timeout)
+            if len(self.buffer) >= WINDOW:
+                self.pause()
+        elif self.eof or (self._plane.draining and not self.buffer):
+            self.close()
+        else:
+            self.resume()
+            if not self.buffer:
+                self.deadline = self.loop.now + self._plane.limits.idle_timeout
+            elif self.deadline == inf:
+                self.deadline = self.loop.now + self._plane.limits.head_timeout
+
+    # Writing and ending
+
+    def _drain(self) -> None:
+        if not self.flush():
+            self.abort()
+        elif self.pending:
+            self.deadline = self.loop.now + self._plane.limits.body_timeout
+        elif self.exchange is not None:
+            self.exchange.on_client_drained()
+        elif self._phase == ENDING:
+            self._linger()
+        else:
+            self.deadline = inf
+            self._turn()
+
+    def _end(self) -> None:
+        self._phase = ENDING
+        self.buffer = b""
+        if not self.pending:
+            self._linger()
+            return
+        self.deadline = self.loop.now + self._plane.limits.body_timeout
+        if not self.eof:
+            self.resume()
+
+    def _linger(self) -> None:
+        if self.eof:
+            self.close()
+            return
+        self._phase = LINGERING
+        try:
+            self.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.close()
+            return
+        self._linger_end = self.loop.now + LINGER_WHOLE
+        self.deadline = self.loop.now + LINGER_PAUSE
+        self.resume()
+
+
+def _address(sock: socket.socket) -> bytes:
+    host, port = sock.getsockname()[:2]
+    return f"[{host}]:{port}".encode() if ":" in host else f"{host}:{port}".encode()

@@ -1,0 +1,84 @@
+"""Control: the second thread, with an ordinary asyncio loop, for all that is not data."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import threading
+
+from steelyard.balancer.feed import AgentSource, Feed
+from steelyard.balancer.intake import Intake
+from steelyard.balancer.ledger import Ledger
+from steelyard.balancer.plane import Plane
+from steelyard.balancer.resolver import FRESH, Resolver
+from steelyard.balancer.table import Roster
+from steelyard.core.queue import Queue
+
+log = logging.getLogger(__name__)
+
+
+class Control:
+    """Feeds a plane from an agent or from a fixed queue."""
+
+    def __init__(
+        self, plane: Plane, balancer: str, source: AgentSource | Queue, rng: random.Random
+    ) -> None:
+        self._plane = plane
+        self._balancer = balancer
+        self._source = source
+        self._rng = rng
+        self._roster = Roster(plane.bell, rng)
+        self._intake = Intake(plane, self._roster, Resolver())
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._leave = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="control", daemon=True)
+        self._up = threading.Event()
+
+    def start(self) -> None:
+        """Begin; a fixed queue of plain addresses is on offer when this returns."""
+        self._thread.start()
+        self._up.wait()
+
+    def finish(self, timeout: float) -> None:
+        """Say farewell to the agent and end."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._leave.set)
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except Exception:
+            log.exception("balancer: the control thread failed; the last queue is served on")
+        finally:
+            self._up.set()
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        try:
+            if isinstance(self._source, Queue):
+                await self._stay(self._source)
+            else:
+                await self._follow(self._source)
+        finally:
+            self._plane.bell.take_down()
+
+    async def _follow(self, source: AgentSource) -> None:
+        ledger = Ledger(self._balancer, self._plane, self._roster)
+        feed = Feed(source, self._balancer, self._intake, ledger, self._rng)
+        self._plane.bell.hang(asyncio.get_running_loop(), feed.news)
+        self._up.set()
+        running = asyncio.create_task(feed.run())
+        await self._leave.wait()
+        feed.leave()
+        await running
+
+    async def _stay(self, queue: Queue) -> None:
+        while not self._leave.is_set():
+            self._intake.apply(queue)
+            self._up.set()
+            try:
+                await asyncio.wait_for(self._leave.wait(), FRESH)
+            except TimeoutError:
+                continue

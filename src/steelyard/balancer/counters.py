@@ -1,0 +1,103 @@
+"""Counters: what a worker has to do for this process.
+
+Only the data thread writes; the control thread reads without a lock. A reader may see one count
+of an exchange and not yet the other: counts only grow, so the next report makes up for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from asyncio import AbstractEventLoop, Event
+
+from steelyard.core.report import BOUNDS, bucket
+
+
+class Bell:
+    """Wakes the control thread from the data thread; before it hangs somewhere, it is silent."""
+
+    __slots__ = ("_event", "_loop")
+
+    def __init__(self) -> None:
+        self._loop: AbstractEventLoop | None = None
+        self._event: Event | None = None
+
+    def hang(self, loop: AbstractEventLoop, event: Event) -> None:
+        """From now on `ring` sets this event."""
+        self._event = event
+        self._loop = loop
+
+    def take_down(self) -> None:
+        """Be silent again: the control thread's loop is about to end."""
+        self._loop = None
+
+    def ring(self) -> None:
+        """Say that there is something to report; from any thread."""
+        loop, event = self._loop, self._event
+        if loop is not None and event is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has just been closed
+                loop.call_soon_threadsafe(event.set)
+
+
+class Tally:
+    """The counts of one worker, since it is known."""
+
+    __slots__ = (
+        "_bell",
+        "bytes",
+        "failures",
+        "histogram",
+        "inflight",
+        "leaving",
+        "requests",
+        "seconds",
+    )
+
+    def __init__(self, bell: Bell) -> None:
+        self._bell = bell
+        self.inflight = 0
+        self.requests = 0
+        self.failures = 0
+        self.bytes = 0
+        self.seconds = 0.0
+        self.histogram = [0] * (len(BOUNDS) + 1)
+        self.leaving = False  # someone waits for the last exchange to end
+
+    def first_byte(self, seconds: float) -> None:
+        """Note how long the worker took to begin its answer."""
+        self.seconds += seconds
+        self.histogram[bucket(seconds)] += 1
+
+    def failed_try(self) -> None:
+        """A request that could not even be sent."""
+        self.requests += 1
+        self.failures += 1
+
+    def enter(self) -> None:
+        """One exchange more; only a lease calls this."""
+        self.inflight += 1
+
+    def leave(self, failed: bool) -> None:
+        """One exchange less; only a lease calls this."""
+        self.inflight -= 1
+        self.requests += 1
+        if failed:
+            self.failures += 1
+        if self.leaving and not self.inflight:
+            self._bell.ring()
+
+
+class Lease:
+    """One exchange's place in a worker's in-flight count: taken once, given back once."""
+
+    __slots__ = ("_tally",)
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally: Tally | None = tally
+        tally.enter()
+
+    def release(self, failed: bool) -> None:
+        """Give the place back; a second call changes nothing."""
+        tally = self._tally
+        if tally is not None:
+            self._tally = None
+            tally.leave(failed)

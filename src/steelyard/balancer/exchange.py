@@ -1,0 +1,322 @@
+"""Exchange: one request's life.
+
+    start ──► connecting ──► sending ──► answering ──► complete
+               ▲    │           │            │
+               └────┴── retry ──┘            └──► cut: the client sees a broken answer
+                          │
+                          └──► refuse: 502, 503, 504, as nothing was relayed yet
+
+At any point the client may leave (cancel). A request is tried again only while nothing of it has
+left us, or while it is idempotent, nothing was answered and all of it is still at hand.
+
+Back-pressure: whoever has bytes pending stops the other side from being read, so at most one
+receive is kept per direction.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from steelyard.balancer.answer import Answer
+from steelyard.balancer.dial import Dial
+from steelyard.balancer.fields import BadMessageError
+from steelyard.balancer.forward import WINDOW, Forward
+from steelyard.balancer.framing import Buffer
+from steelyard.balancer.loop import IN, OUT
+from steelyard.balancer.upstream import Upstream
+
+if TYPE_CHECKING:
+    from steelyard.balancer.client import Client
+    from steelyard.balancer.plane import Plane
+
+
+class Exchange:
+    """One request and its answer, between one client and one worker at a time."""
+
+    __slots__ = (
+        "_began",
+        "_broken",
+        "_client",
+        "_dial",
+        "_heard",
+        "_plane",
+        "_upstream",
+        "answer",
+        "forward",
+    )
+
+    def __init__(self, plane: Plane, client: Client, forward: Forward) -> None:
+        self._plane = plane
+        self._client = client
+        self._dial = Dial(plane)
+        self._upstream: Upstream | None = None
+        self._began = 0.0  # when the worker had what it needs to answer
+        self._heard = False  # the worker said something
+        self._broken = False  # the worker takes no more, but may have answered
+        self.forward = forward
+        self.answer = Answer(forward.head, plane.limits.head, plane.limits.fields)
+
+    def start(self) -> None:
+        """Take what the client has sent already, and find a worker."""
+        forward, client = self.forward, self._client
+        if not forward.done:
+            data, client.buffer = client.buffer, b""
+            try:
+                forward.hold(forward.feed(data))
+            except BadMessageError as bad:
+                self._end(bad.status, bad.message, failed=False)
+                return
+            self._body_progress()
+            if not forward.done:
+                client.resume()
+        self._begin(self._dial.first(self, careful=not forward.idempotent))
+
+    # The client's side
+
+    def on_body(self, data: Buffer) -> None:
+        """More of the request's body."""
+        try:
+            out = self.forward.feed(data)
+        except BadMessageError as bad:
+            self._end(bad.status, bad.message, failed=False)
+            return
+        self._body_progress()
+        upstream = self._upstream
+        if out and upstream is not None:
+            if upstream.connecting or self._broken:
+                self._keep_back(out)
+            else:
+                self._pass_on(upstream, out)
+
+    def on_client_drained(self) -> None:
+        """The client has taken all we had for it."""
+        self._client.deadline = inf if self.forward.done else self._pause_limit()
+        upstream = self._upstream
+        if upstream is not None and not upstream.connecting:
+            upstream.resume()
+            if self.answer.head is not None:
+                upstream.deadline = self._pause_limit()
+
+    def on_client_late(self) -> None:
+        """The client paused too long within its body."""
+        self._end(408, "the request's body paused too long", failed=False)
+
+    def cancel(self) -> None:
+        """The client is gone: the worker need not go on."""
+        self._drop_upstream(failed=False)
+
+    # The worker's side
+
+    def on_connected(self) -> None:
+        """The worker accepted."""
+        upstream = self._upstream
+        if upstream is not None:
+            self._transmit(upstream)
+            self._read_on(upstream)
+
+    def on_worker_writable(self) -> None:
+        """The worker can take more of the request."""
+        upstream = self._upstream
+        if upstream is None:
+            return
+        before = upstream.sent
+        if not upstream.flush():
+            self._break(upstream)
+            return
+        self._sent(upstream, before)
+        self._read_on(upstream)
+
+    def on_answer(self, data: Buffer) -> None:
+        """Bytes from the worker."""
+        answer, client, upstream = self.answer, self._client, self._upstream
+        if upstream is None:
+            return
+        self._heard = True
+        opened = answer.head is not None
+        try:
+            out = answer.feed(data, self._closing())
+        except BadMessageError as bad:
+            self._end(502, f"the worker's answer is malformed: {bad.message}", failed=True)
+            return
+        if not opened and answer.head is not None:
+            upstream.worker.tally.first_byte(monotonic() - self._began)
+            if self._broken and not client.eof:
+                client.resume()  # some clients read only when all is written: let them finish
+        if out and not client.send(out):
+            client.abort()
+        elif answer.done:
+            self._complete(upstream)
+        else:
+            self._answer_progress(client, upstream)
+
+    def on_answer_end(self) -> None:
+        """The worker closed its side properly."""
+        upstream = self._upstream
+        if upstream is None or self.answer.head is None:
+            self.on_worker_gone()
+            return
+        try:
+            out = self.answer.end()
+        except BadMessageError as bad:
+            self._end(502, bad.message, failed=True)
+            return
+        if out and not self._client.send(out):
+            self._client.abort()
+        else:
+            self._complete(upstream)
+
+    def on_worker_gone(self) -> None:
+        """The connection failed: refused, reset, or closed without an answer."""
+        upstream = self._upstream
+        if upstream is None:
+            return
+        if self._heard or not self._repeatable(upstream):
+            self._end(502, "the worker gave no answer", failed=True)
+            return
+        self._drop_upstream(failed=True)
+        self._broken = False
+        self._begin(self._dial.again(self, upstream))
+
+    def on_worker_late(self) -> None:
+        """The worker did not accept, take, begin or go on in time."""
+        upstream = self._upstream
+        if upstream is not None and upstream.connecting:
+            self.on_worker_gone()
+        else:
+            self._end(504, "the worker did not answer in time", failed=True)
+
+    def on_mishap(self) -> None:
+        """A bug of ours, or the end of the loop: no second try."""
+        self._end(502, "the exchange was given up", failed=False)
+
+    # Sending
+
+    def _begin(self, upstream: Upstream | None) -> None:
+        self._upstream = upstream
+        self._began = monotonic()
+        if upstream is None:
+            self._no_worker()
+        elif not upstream.connecting:
+            self._transmit(upstream)
+
+    def _transmit(self, upstream: Upstream) -> None:
+        """Send all that is at hand on a new or borrowed connection."""
+        forward = self.forward
+        before = upstream.sent
+        if not upstream.send(forward.replay or b""):
+            self._break(upstream)
+            return
+        if not forward.idempotent and not upstream.untouched:
+            forward.replay = None
+        self._sent(upstream, before)
+
+    def _pass_on(self, upstream: Upstream, out: Buffer) -> None:
+        before = upstream.sent
+        taken = upstream.send(out)
+        if upstream.untouched:
+            self.forward.hold(out)
+        else:
+            self.forward.sent(out)
+        if taken:
+            self._sent(upstream, before)
+        else:
+            self._break(upstream)
+
+    def _keep_back(self, out: Buffer) -> None:
+        """Body that no worker can take now: for the next one, unless this one has answered."""
+        if self.answer.head is not None:
+            return
+        self.forward.hold(out)
+        if self._broken or len(self.forward.replay or b"") >= WINDOW:
+            self._client.pause()
+
+    def _sent(self, upstream: Upstream, before: int) -> None:
+        """After progress towards the worker: who must move next, and by when."""
+        upstream.worker.tally.bytes += upstream.sent - before
+        if upstream.pending:
+            upstream.deadline = self._pause_limit()
+            if not self.forward.done:
+                self._client.pause()
+                self._client.deadline = inf
+        elif self.answer.head is None:
+            limits = self._plane.limits
+            done = self.forward.done
+            upstream.deadline = self._plane.loop.now + limits.answer_timeout if done else inf
+
+    def _read_on(self, upstream: Upstream) -> None:
+        if not self.forward.done and not upstream.pending and not self._broken:
+            self._client.resume()
+            self._client.deadline = self._pause_limit()
+
+    def _break(self, upstream: Upstream) -> None:
+        """The worker takes no more. Whether it has answered, the next read will tell."""
+        self._broken = True
+        upstream.pending.clear()
+        upstream.watch((upstream.mask & ~OUT) | IN)
+        if not self.forward.done:
+            self._client.pause()
+
+    def _body_progress(self) -> None:
+        if self.forward.done:
+            self._client.buffer = bytes(self.forward.rest)
+            self._client.deadline = inf
+            self._began = monotonic()
+        else:
+            self._client.deadline = self._pause_limit()
+
+    def _repeatable(self, upstream: Upstream) -> bool:
+        if self.forward.replay is None:
+            return False
+        return upstream.untouched or self.forward.idempotent
+
+    # Answering
+
+    def _closing(self) -> bool:
+        """An answer that overtakes its request's body leaves the connection in no usable state."""
+        return self._plane.draining or not self.forward.done
+
+    def _answer_progress(self, client: Client, upstream: Upstream) -> None:
+        if client.pending:
+            upstream.pause()
+            client.deadline = self._pause_limit()
+        if self.answer.head is not None:
+            upstream.deadline = inf if client.pending else self._pause_limit()
+
+    def _complete(self, upstream: Upstream) -> None:
+        self._upstream = None
+        clean = self.forward.done and not upstream.pending and not self._broken
+        if clean and self.answer.reusable and upstream.worker.serving:
+            upstream.give_back(self._plane.loop.now + self._plane.limits.upstream_idle)
+        else:
+            upstream.drop(failed=False)
+        self._client.finished(self.answer.keep and self.forward.done)
+
+    # Ends
+
+    def _no_worker(self) -> None:
+        if self._dial.tried:
+            self._end(502, "no worker could be reached", failed=False)
+        else:
+            self._plane.refused += 1
+            self._end(503, "no worker is ready", failed=False)
+
+    def _end(self, status: int, reason: str, failed: bool) -> None:
+        """Without a whole answer: one of ours, or a visible cut when the worker's had begun."""
+        self._drop_upstream(failed)
+        if self.answer.head is not None:
+            self._client.cut(self.answer.until_close)
+            return
+        head = self.forward.head
+        keep = head.keep and not self._closing()
+        self._client.refuse(status, reason, keep, head.method == b"HEAD")
+
+    def _drop_upstream(self, failed: bool) -> None:
+        upstream = self._upstream
+        if upstream is not None:
+            self._upstream = None
+            upstream.drop(failed)
+
+    def _pause_limit(self) -> float:
+        return self._plane.loop.now + self._plane.limits.body_timeout

@@ -1,0 +1,143 @@
+"""Feed: the link to the agent. Queues come in, reports go out, in the control thread.
+
+A report goes out every second, and at once when it matters: when a new queue is being served
+from, and when a worker that is being retired has finished its last exchange. While the agent is
+lost the balancer serves on from what it has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus, WebSocketException
+
+from steelyard.balancer.intake import Intake
+from steelyard.balancer.ledger import Ledger
+from steelyard.core.queue import Queue, parse_queue
+from steelyard.errors import MalformedError
+
+log = logging.getLogger(__name__)
+
+EVERY = 1.0
+BACKOFF_MIN = 0.1
+BACKOFF_MAX = 2.0
+OPEN_TIMEOUT = 5.0
+LARGEST_QUEUE = 16 * 2**20
+
+
+class AgentSource(NamedTuple):
+    """Where queues come from."""
+
+    url: str  # ws://HOST:PORT
+    token_file: Path
+
+
+class Feed:
+    """Keeps the link up for as long as the balancer runs."""
+
+    def __init__(
+        self, source: AgentSource, balancer: str, intake: Intake, ledger: Ledger, rng: random.Random
+    ) -> None:
+        self._source = source
+        self._url = f"{source.url.rstrip('/')}/v1/queue?balancer={quote(balancer, safe='')}"
+        self._intake = intake
+        self._ledger = ledger
+        self._rng = rng
+        self._leaving = asyncio.Event()
+        self._served: Queue | None = None
+        self._complained = ""  # the trouble that was logged last, so that it is logged once
+        self.news = asyncio.Event()  # there is something to report now
+
+    async def run(self) -> None:
+        """Until `leave`."""
+        wait = BACKOFF_MIN
+        while not self._leaving.is_set():
+            try:
+                async with await self._connect() as link:
+                    wait = BACKOFF_MIN
+                    self._complained = ""
+                    log.info("balancer: linked to the agent at %s", self._source.url)
+                    await self._talk(link)
+                trouble = "it closed the link"
+            except InvalidStatus as error:
+                trouble = self._refused(error.response.status_code)
+            except (OSError, ValueError, WebSocketException) as error:
+                trouble = str(error) or type(error).__name__
+            if not self._leaving.is_set():
+                self._complain(trouble)
+                await _wait(self._leaving, wait * self._rng.uniform(0.5, 1.0))
+                wait = min(2 * wait, BACKOFF_MAX)
+
+    def leave(self) -> None:
+        """Send the last report, if the link is up, and end."""
+        self._leaving.set()
+        self.news.set()
+
+    async def _connect(self) -> ClientConnection:
+        token = await asyncio.to_thread(self._source.token_file.read_text)
+        return await connect(
+            self._url,
+            additional_headers={"Authorization": f"Bearer {token.strip()}"},
+            open_timeout=OPEN_TIMEOUT,
+            close_timeout=1.0,
+            max_size=LARGEST_QUEUE,
+            proxy=None,  # never through the HTTP proxy that the environment may name
+        )
+
+    async def _talk(self, link: ClientConnection) -> None:
+        tasks = {asyncio.create_task(self._listen(link)), asyncio.create_task(self._tell(link))}
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for task in done:
+            task.result()
+
+    async def _listen(self, link: ClientConnection) -> None:
+        async for message in link:
+            try:
+                queue = parse_queue(message)
+            except MalformedError as error:
+                log.warning("balancer: a queue is ignored: %s", error.message)
+            else:
+                self._served = queue
+                self._intake.apply(queue)
+
+    async def _tell(self, link: ClientConnection) -> None:
+        while True:
+            self.news.clear()
+            leaving = self._leaving.is_set()
+            draft = self._ledger.draft(farewell=leaving)
+            await link.send(draft.report.model_dump_json())
+            self._ledger.sent(draft)
+            if leaving:
+                return
+            await _wait(self.news, EVERY)
+
+    def _refused(self, status: int) -> str:
+        if status in (401, 403):
+            return f"it refuses the token in {self._source.token_file} (HTTP {status})"
+        return f"it answered HTTP {status}"
+
+    def _complain(self, trouble: str) -> None:
+        """Once per kind of trouble: retries come several times a second."""
+        if trouble == self._complained:
+            return
+        self._complained = trouble
+        queue = self._served
+        going_on = f"serving from queue {queue.version}" if queue else "no queue to serve from yet"
+        log.error("balancer: agent at %s: %s; %s", self._source.url, trouble, going_on)
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)

@@ -1,0 +1,69 @@
+"""Forward: one request on its way from the client's bytes to the worker's.
+
+No socket here: bytes in, bytes out. It also remembers what it gave out, so that the request can
+be sent once more to another worker, for as long as that fits into a window.
+"""
+
+from __future__ import annotations
+
+from steelyard.balancer.fields import BadMessageError
+from steelyard.balancer.framing import Body, Buffer, ChunkedBody, LengthBody, chunk, last_chunk
+from steelyard.balancer.grammar import RequestHead
+from steelyard.balancer.headers import Origin, request_start
+
+WINDOW = 64 * 1024
+
+# RFC 9110, 9.2.2
+IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
+
+
+class Forward:
+    """A request being forwarded."""
+
+    __slots__ = ("body", "done", "head", "idempotent", "replay", "rest")
+
+    def __init__(self, head: RequestHead, origin: Origin, body_limit: int) -> None:
+        self.head = head
+        self.body: Body | None = _body(head, body_limit)
+        self.done = self.body is None or self.body.done
+        self.idempotent = head.method in IDEMPOTENT
+        self.rest: Buffer = b""  # what the client sent behind this request
+        # Everything given out so far, or None when it cannot be repeated any more.
+        self.replay: bytes | None = request_start(head, origin)
+
+    def feed(self, data: Buffer) -> Buffer:
+        """Bytes of the client's body → bytes for the worker."""
+        body = self.body
+        if body is None or self.done:
+            self.rest = data
+            return b""
+        payload = body.feed(data)
+        if body.done:
+            self.done = True
+            self.rest = body.rest
+        if not self.head.chunked:
+            return payload
+        out = chunk(payload)
+        return out + last_chunk(body.trailers()) if body.done else out
+
+    def hold(self, data: Buffer) -> None:
+        """Keep bytes that wait for a connection."""
+        if self.replay is not None:
+            self.replay += data
+
+    def sent(self, data: Buffer) -> None:
+        """Note bytes that a worker may have: they can be repeated only if that does no harm."""
+        if self.replay is None:
+            return
+        if self.idempotent and len(self.replay) + len(data) <= WINDOW:
+            self.replay += data
+        else:
+            self.replay = None
+
+
+def _body(head: RequestHead, limit: int) -> Body | None:
+    if head.chunked:
+        return ChunkedBody(limit)
+    if 0 <= limit < head.length:
+        raise BadMessageError(413, f"a body of more than {limit} bytes")
+    return LengthBody(head.length) if head.length > 0 else None

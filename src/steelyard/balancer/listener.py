@@ -1,0 +1,86 @@
+"""Listener: takes clients from a listening socket that this process was given."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import socket
+from math import inf
+from typing import TYPE_CHECKING
+
+from steelyard.balancer.client import Client
+from steelyard.balancer.loop import IN
+
+if TYPE_CHECKING:
+    from steelyard.balancer.plane import Plane
+
+log = logging.getLogger(__name__)
+
+# The connection that failed is gone; the next one may be fine.
+_PASSING = frozenset({errno.ECONNABORTED, errno.EPROTO, errno.EPERM, errno.EINTR})
+BREATH = 0.25  # how long to leave clients waiting when we have no file descriptor for them
+
+
+class Listener:
+    """Our share of the port. Others hold the same socket, so it is left, never shut down."""
+
+    __slots__ = ("_accepting", "_plane", "_sock", "_warned", "deadline")
+
+    def __init__(self, plane: Plane, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        self._plane = plane
+        self._sock = sock
+        self._accepting = True
+        self._warned = False
+        self.deadline = inf
+        plane.loop.add(sock.fileno(), self, IN)
+
+    def on_event(self, mask: int) -> None:
+        plane = self._plane
+        while len(plane.clients) < plane.limits.connections:
+            try:
+                sock, address = self._sock.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in _PASSING:
+                    continue
+                self._out_of(error)
+                return
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plane.clients.add(Client(plane, sock, address[0]))
+        self._pause()
+
+    def expire(self) -> None:
+        self.resume()
+
+    def abort(self) -> None:
+        self._plane.loop.drop(self._sock.fileno(), self._sock)
+
+    def resume(self) -> None:
+        """There is room again."""
+        if not self._accepting and not self._plane.draining:
+            self._accepting = True
+            self.deadline = inf
+            self._plane.loop.unpark(self._sock.fileno(), IN)
+
+    def leave(self) -> None:
+        """Take who is waiting already, then nobody."""
+        if self._accepting:
+            self.on_event(IN)
+        self._pause()
+        self.deadline = inf
+
+    def _out_of(self, error: OSError) -> None:
+        """No file descriptor or memory: level-triggered epoll would spin, so look away a while."""
+        if not self._warned:
+            self._warned = True
+            log.warning("balancer: cannot accept clients for now: %s", error)
+        self._pause()
+        self.deadline = self._plane.loop.now + BREATH
+
+    def _pause(self) -> None:
+        if self._accepting:
+            self._accepting = False
+            self._plane.loop.park(self._sock.fileno())

@@ -1,0 +1,181 @@
+"""Loop: one thread, one epoll, level-triggered.
+
+Registrations persist, so a small exchange costs four system calls: recv, send, recv, send. Time
+limits are one number per stream, looked at in a coarse sweep: no timer is ever made or cancelled.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import time
+from math import inf
+from typing import Protocol
+
+log = logging.getLogger(__name__)
+
+IN = select.EPOLLIN
+OUT = select.EPOLLOUT
+BROKEN = select.EPOLLERR | select.EPOLLHUP
+
+# One receive buffer for all: glibc would return a buffer per receive to the kernel each time,
+# which more than doubled the cost of 64 KiB answers.
+RECEIVE = 64 * 1024
+BATCH = 512
+
+
+class Handler(Protocol):
+    """Something with a file descriptor in the loop."""
+
+    deadline: float
+
+    def on_event(self, mask: int) -> None: ...
+
+    def expire(self) -> None: ...
+
+    def abort(self) -> None: ...
+
+
+class Closeable(Protocol):
+    def close(self) -> None: ...
+
+
+class Loop:
+    """Waits for sockets and calls their handlers."""
+
+    __slots__ = (
+        "_epoll",
+        "_graveyard",
+        "_handlers",
+        "_sweep_every",
+        "buffer",
+        "now",
+        "running",
+        "view",
+    )
+
+    def __init__(self, sweep_every: float) -> None:
+        self._epoll = select.epoll()
+        self._handlers: dict[int, Handler] = {}
+        self._graveyard: list[Closeable] = []
+        self._sweep_every = sweep_every
+        self.buffer = bytearray(RECEIVE)
+        self.view = memoryview(self.buffer)
+        self.now = time.monotonic()  # when the present round of events began
+        self.running = True
+
+    def add(self, fd: int, handler: Handler, mask: int) -> None:
+        """Watch a file descriptor."""
+        self._handlers[fd] = handler
+        self._epoll.register(fd, mask)
+
+    def watch(self, fd: int, mask: int) -> None:
+        """Change what is waited for."""
+        self._epoll.modify(fd, mask)
+
+    def park(self, fd: int) -> None:
+        """Stop all events, even a broken connection's, which epoll reports unasked."""
+        self._epoll.unregister(fd)
+
+    def unpark(self, fd: int, mask: int) -> None:
+        """Undo `park`."""
+        self._epoll.register(fd, mask)
+
+    def drop(self, fd: int, sock: Closeable) -> None:
+        """Forget a handler and close its socket.
+
+        The socket is closed after the round: until then the kernel cannot give its number to a
+        new one, which an event of this round would then be taken for.
+        """
+        del self._handlers[fd]
+        self._graveyard.append(sock)
+
+    def run(self) -> None:
+        """Serve until `running` is False."""
+        next_sweep = time.monotonic() + self._sweep_every
+        while self.running:
+            events = self._epoll.poll(max(0.0, next_sweep - time.monotonic()), BATCH)
+            self.now = time.monotonic()
+            self._dispatch(events)
+            if self.now >= next_sweep:
+                self._sweep()
+                next_sweep = self.now + self._sweep_every
+            if self._graveyard:
+                self._bury()
+
+    def close(self) -> None:
+        """End every stream and the epoll itself."""
+        for handler in list(self._handlers.values()):
+            handler.abort()
+        self._bury()
+        self._epoll.close()
+
+    def _dispatch(self, events: list[tuple[int, int]]) -> None:
+        handlers = self._handlers
+        for fd, mask in events:
+            handler = handlers.get(fd)
+            if handler is None:
+                continue
+            try:
+                handler.on_event(mask)
+            except Exception:
+                self._mishap(handler)
+
+    def _sweep(self) -> None:
+        now = self.now
+        for handler in list(self._handlers.values()):
+            if handler.deadline <= now:
+                handler.deadline = inf
+                try:
+                    handler.expire()
+                except Exception:
+                    self._mishap(handler)
+
+    def _mishap(self, handler: Handler) -> None:
+        """A bug of ours costs one connection, not the process."""
+        log.exception("balancer: a connection is dropped after an error of ours")
+        handler.abort()
+
+    def _bury(self) -> None:
+        for sock in self._graveyard:
+            sock.close()
+        self._graveyard.clear()
+
+
+class Woken(Protocol):
+    """Who a waker calls."""
+
+    def woken(self) -> None: ...
+
+    def expired(self) -> None: ...
+
+
+class Waker:
+    """An eventfd in the loop, which any thread may ring, and a deadline of its owner's."""
+
+    __slots__ = ("_fd", "_loop", "_owner", "deadline")
+
+    def __init__(self, loop: Loop, owner: Woken) -> None:
+        self._loop = loop
+        self._owner = owner
+        self._fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self.deadline = inf
+        loop.add(self._fd, self, IN)
+
+    def wake(self) -> None:
+        """Have the loop call the owner soon."""
+        os.eventfd_write(self._fd, 1)
+
+    def on_event(self, mask: int) -> None:
+        os.eventfd_read(self._fd)
+        self._owner.woken()
+
+    def expire(self) -> None:
+        self._owner.expired()
+
+    def abort(self) -> None:
+        self._loop.drop(self._fd, self)
+
+    def close(self) -> None:
+        os.close(self._fd)

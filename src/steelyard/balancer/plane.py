@@ -1,0 +1,130 @@
+"""Plane: the data plane of one process. All of it runs in one thread.
+
+The control thread reaches in at two points only, each a swapped reference and a wake-up:
+`offer` (a new table) and `stop`.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+
+from steelyard.balancer.client import Client
+from steelyard.balancer.counters import Bell
+from steelyard.balancer.listener import Listener
+from steelyard.balancer.loop import Loop, Waker
+from steelyard.balancer.table import EMPTY, Table
+from steelyard.config.settings import Gateway
+
+log = logging.getLogger(__name__)
+
+
+class Plane:
+    """What clients and exchanges share: the loop, the limits and the present table."""
+
+    __slots__ = (
+        "_listener",
+        "_offered",
+        "_stops",
+        "_waker",
+        "bell",
+        "body_limit",
+        "clients",
+        "draining",
+        "limits",
+        "loop",
+        "refused",
+        "table",
+    )
+
+    def __init__(self, limits: Gateway, listener: socket.socket, bell: Bell) -> None:
+        self.limits = limits
+        self.body_limit = -1 if limits.body is None else limits.body
+        self.bell = bell
+        self.loop = Loop(_sweep_every(limits))
+        self.table: Table = EMPTY
+        self.clients: set[Client] = set()
+        self.draining = False
+        self.refused = 0  # requests that found no worker
+        self._offered: Table = EMPTY
+        self._stops = 0
+        self._waker = Waker(self.loop, self)
+        self._listener = Listener(self, listener)
+
+    # From any thread
+
+    def offer(self, table: Table) -> None:
+        """Serve from this table from now on; the bell rings when that is so."""
+        self._offered = table
+        self._waker.wake()
+
+    def stop(self) -> None:
+        """End when the open exchanges have ended; asked again: at once."""
+        self._stops += 1
+        self._waker.wake()
+
+    # In the data thread
+
+    def run(self) -> None:
+        """Serve until stopped."""
+        self.woken()
+        try:
+            self.loop.run()
+        finally:
+            for client in list(self.clients):
+                client.abort()
+            self.loop.close()
+
+    def woken(self) -> None:
+        table = self._offered
+        if table is not self.table:
+            self._serve_from(table)
+        if self._stops > 1:
+            self.expired()
+        elif self._stops and not self.draining:
+            self._drain()
+
+    def expired(self) -> None:
+        """The time for open exchanges is over."""
+        if self.clients:
+            log.warning("balancer: %d clients are cut off by the stop", len(self.clients))
+        self.loop.running = False
+
+    def client_left(self, client: Client) -> None:
+        """A connection ended: there may be room for another, or nothing left to wait for."""
+        self.clients.discard(client)
+        if not self.draining:
+            self._listener.resume()
+        elif not self.clients:
+            self.loop.running = False
+
+    def _serve_from(self, table: Table) -> None:
+        for worker in self.table.serving - table.serving:
+            worker.leave()
+        for worker in table.serving:
+            worker.serving = True
+        self.table = table
+        self.bell.ring()
+
+    def _drain(self) -> None:
+        self._listener.leave()
+        self.draining = True
+        self._waker.deadline = self.loop.now + self.limits.drain
+        for client in list(self.clients):
+            client.leave_if_idle()
+        if not self.clients:
+            self.loop.running = False
+
+
+def _sweep_every(limits: Gateway) -> float:
+    """A quarter of the shortest limit: limits are kept to within that much."""
+    shortest = min(
+        limits.head_timeout,
+        limits.idle_timeout,
+        limits.body_timeout,
+        limits.connect_timeout,
+        limits.answer_timeout,
+        limits.upstream_idle,
+        limits.drain,
+    )
+    return min(0.5, max(0.01, shortest / 4))

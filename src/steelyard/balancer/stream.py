@@ -1,0 +1,125 @@
+"""Stream: a non-blocking socket in the loop, and what it could not send yet."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+from math import inf
+
+from steelyard.balancer.framing import Buffer
+from steelyard.balancer.loop import IN, OUT, Loop
+
+_RESET = struct.pack("ii", 1, 0)  # SO_LINGER with no time: close sends RST
+
+
+class Stream:
+    """One TCP connection, of a client or to a worker."""
+
+    __slots__ = ("deadline", "fd", "loop", "mask", "open", "parked", "pending", "sent", "sock")
+
+    def __init__(self, loop: Loop, sock: socket.socket, mask: int) -> None:
+        self.loop = loop
+        self.sock = sock
+        self.fd = sock.fileno()
+        self.mask = mask
+        self.pending = bytearray()  # accepted from us, not yet by the kernel
+        self.sent = 0  # bytes the kernel took
+        self.deadline = inf
+        self.open = True
+        self.parked = False
+        loop.add(self.fd, self, mask)
+
+    def on_event(self, mask: int) -> None:
+        raise NotImplementedError
+
+    def expire(self) -> None:
+        raise NotImplementedError
+
+    def abort(self) -> None:
+        """End it and all that hangs on it, in whatever state it is."""
+        raise NotImplementedError
+
+    def receive(self) -> int:
+        """Bytes now in the loop's buffer; 0: the peer has finished; −1: it is gone.
+
+        −2 is a false alarm: nothing is there.
+        """
+        try:
+            return self.sock.recv_into(self.loop.buffer)
+        except BlockingIOError:
+            return -2
+        except OSError:
+            return -1
+
+    def send(self, data: Buffer) -> bool:
+        """Send, or keep for later; False when the peer is gone."""
+        if self.pending:
+            self.pending += data
+            return True
+        try:
+            count = self.sock.send(data)
+        except BlockingIOError:
+            count = 0
+        except OSError:
+            return False
+        self.sent += count
+        if count < len(data):
+            self.pending += data[count:]
+            self.watch(self.mask | OUT)
+        return True
+
+    def flush(self) -> bool:
+        """Send what was kept; False when the peer is gone."""
+        try:
+            count = self.sock.send(self.pending)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        self.sent += count
+        if count < len(self.pending):
+            del self.pending[:count]
+        else:
+            self.pending.clear()
+            self.watch(self.mask & ~OUT)
+        return True
+
+    def pause(self) -> None:
+        """Read no more for now: the other side cannot take it."""
+        if self.mask & IN:
+            self.watch(self.mask & ~IN)
+
+    def resume(self) -> None:
+        """Read again."""
+        if not self.mask & IN:
+            self.watch(self.mask | IN)
+
+    def watch(self, mask: int) -> None:
+        """Wait for these events from now on."""
+        if mask == self.mask or not self.open:
+            return
+        self.mask = mask
+        if self.parked:
+            self.parked = False
+            self.loop.unpark(self.fd, mask)
+        else:
+            self.loop.watch(self.fd, mask)
+
+    def park(self) -> None:
+        """It is broken, but what it holds is not wanted yet: no events until `watch`."""
+        self.parked = True
+        self.loop.park(self.fd)
+
+    def close(self) -> None:
+        """Forget it; the socket is closed when the round is over."""
+        if self.open:
+            self.open = False
+            self.loop.drop(self.fd, self.sock)
+
+    def reset(self) -> None:
+        """Close so that the peer cannot mistake the end for a proper one."""
+        if self.open:
+            with contextlib.suppress(OSError):
+                self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            self.close()

@@ -1,0 +1,137 @@
+"""Upstream: one connection to a worker, connecting, busy with one exchange, or idle."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from typing import TYPE_CHECKING
+
+from steelyard.balancer.counters import Lease
+from steelyard.balancer.loop import BROKEN, IN, OUT, Loop
+from steelyard.balancer.stream import Stream
+from steelyard.balancer.worker import Worker
+
+if TYPE_CHECKING:
+    from steelyard.balancer.exchange import Exchange
+
+
+class Upstream(Stream):
+    """A connection to a worker. An idle one stays in the loop, so its end is seen at once."""
+
+    __slots__ = ("_lease", "connecting", "exchange", "mark", "reused", "worker")
+
+    def __init__(self, loop: Loop, worker: Worker, exchange: Exchange) -> None:
+        """Begin to connect; OSError when that fails at once."""
+        super().__init__(loop, _connect(worker), OUT)
+        self.worker = worker
+        self.exchange: Exchange | None = exchange
+        self.connecting = True
+        self.reused = False
+        self.mark = 0  # `sent` when the present exchange began
+        self._lease = Lease(worker.tally)
+
+    @property
+    def untouched(self) -> bool:
+        """Nothing of the present exchange has left us."""
+        return self.sent == self.mark
+
+    def on_event(self, mask: int) -> None:
+        if self.connecting:
+            self._connected()
+            return
+        if mask & OUT and self.exchange is not None and self.pending:
+            self.exchange.on_worker_writable()
+            if not self.open:
+                return
+        if mask & IN:
+            self._read()
+        elif mask & BROKEN:
+            self._broken()
+
+    def expire(self) -> None:
+        if self.exchange is None:
+            self.abort()
+        else:
+            self.exchange.on_worker_late()
+
+    def abort(self) -> None:
+        self.worker.idle.pop(self, None)
+        if self.exchange is not None:
+            self.exchange.on_mishap()
+        self.close()
+
+    def lend(self, exchange: Exchange) -> None:
+        """Begin another exchange on this connection."""
+        self.exchange = exchange
+        self.reused = True
+        self.mark = self.sent
+        self._lease = Lease(self.worker.tally)
+
+    def give_back(self, until: float) -> None:
+        """The exchange is over: wait for the next one."""
+        self.exchange = None
+        self.deadline = until
+        self.worker.idle[self] = None
+        self._lease.release(failed=False)
+
+    def drop(self, failed: bool) -> None:
+        """The exchange is over, and so is this connection."""
+        self.exchange = None
+        self._lease.release(failed)
+        self.close()
+
+    def quiet(self) -> bool:
+        """Whether the worker has neither closed this idle connection nor spoken out of turn."""
+        try:
+            self.sock.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def _connected(self) -> None:
+        failed = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        self.connecting = False
+        exchange = self.exchange
+        if exchange is None:
+            self.close()
+        elif failed:
+            exchange.on_worker_gone()
+        else:
+            self.watch(IN)
+            exchange.on_connected()
+
+    def _read(self) -> None:
+        count = self.receive()
+        exchange = self.exchange
+        if count == -2:
+            return
+        if exchange is None:  # idle: it closed, or spoke out of turn
+            self.abort()
+        elif count > 0:
+            self.worker.tally.bytes += count
+            exchange.on_answer(self.loop.view[:count])
+        elif count == 0:
+            exchange.on_answer_end()
+        else:
+            exchange.on_worker_gone()
+
+    def _broken(self) -> None:
+        """The worker is gone, perhaps after a whole answer, which the client is slow to take."""
+        if self.mask & IN:
+            self._read()
+        else:
+            self.park()
+
+
+def _connect(worker: Worker) -> socket.socket:
+    sock = socket.socket(worker.family, socket.SOCK_STREAM)
+    sock.setblocking(False)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    code = sock.connect_ex(worker.address)
+    if code not in (0, errno.EINPROGRESS):
+        sock.close()
+        raise OSError(code, os.strerror(code))
+    return sock

@@ -1,0 +1,54 @@
+"""Worker: where requests can go, what it has to do for us, and our idle connections to it."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, TypeAlias
+
+from steelyard.balancer.counters import Bell, Tally
+
+if TYPE_CHECKING:
+    from steelyard.balancer.upstream import Upstream
+
+SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int]
+
+
+class Worker:
+    """One worker at one address.
+
+    Made by the control thread; from then on `idle` and `serving` belong to the data thread.
+    """
+
+    __slots__ = ("address", "family", "idle", "name", "serving", "tally")
+
+    def __init__(
+        self, name: str, family: socket.AddressFamily, address: SocketAddress, bell: Bell
+    ) -> None:
+        self.name = name
+        self.family = family
+        self.address = address
+        self.tally = Tally(bell)
+        self.idle: dict[Upstream, None] = {}  # a set that remembers who came last
+        self.serving = False  # in the ring now
+
+    def __repr__(self) -> str:
+        return f"<Worker {self.name} at {self.address[0]}:{self.address[1]}>"
+
+    def take(self, careful: bool) -> Upstream | None:
+        """The connection used last, which is the least likely to be closed by the worker.
+
+        A `careful` taker cannot repeat its request: each connection is looked at first, because
+        the loop may not have come to the event yet that says it is closed.
+        """
+        while self.idle:
+            upstream, _ = self.idle.popitem()
+            if not careful or upstream.quiet():
+                return upstream
+            upstream.close()
+        return None
+
+    def leave(self) -> None:
+        """Out of the ring: nothing new goes there, so idle connections are of no use."""
+        self.serving = False
+        while self.idle:
+            self.idle.popitem()[0].close()

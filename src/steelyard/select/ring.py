@@ -1,0 +1,92 @@
+"""Weights → ring: the shuffled sequence of slots that a selector walks.
+
+All arithmetic is done here, once, when weights change; picking is then a step along a list
+(seed 001: do the heavy lifting up front).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from math import isfinite
+from typing import TypeVar
+
+T = TypeVar("T")
+
+# A share is off by at most one slot. With 16 slots per member that is a sixteenth of the average
+# share; small rings get more, so that three members are off by two hundredths rather than six.
+PER_MEMBER = 16
+SMALLEST = 64
+
+
+class RingError(ValueError):
+    """A ring cannot be made of these members and weights."""
+
+
+def default_size(members: int) -> int:
+    """About max(64, 16·n), rounded up to a multiple of n so that equal weights share equally."""
+    return members * max(PER_MEMBER, -(-SMALLEST // members))
+
+
+def apportion(weights: Sequence[float], size: int) -> list[int]:
+    """How many of `size` slots each weight gets: largest remainder, none above 0 left without.
+
+    A weight too small for a whole slot gets one, and the others divide what is left. When there
+    are more weights above 0 than slots, the ring grows to one slot each. All 0: equal shares.
+    """
+    _check(weights)
+    if not any(weights):
+        weights = [1.0] * len(weights)
+    heaviest = max(weights)
+    scaled = [weight / heaviest for weight in weights]  # the sum of huge weights would overflow
+    rest = [index for index, weight in enumerate(weights) if weight > 0]
+    slots = [0] * len(weights)
+    left = max(size, len(rest))
+    while True:
+        total = sum(scaled[index] for index in rest)
+        small = [index for index in rest if scaled[index] * left < total]
+        if not small:
+            break
+        for index in small:
+            slots[index] = 1
+        left -= len(small)
+        rest = [index for index in rest if not slots[index]]
+    return _largest_remainder(slots, scaled, rest, left)
+
+
+def build_ring(
+    members: Sequence[T], weights: Sequence[float], rng: random.Random, size: int | None = None
+) -> list[T]:
+    """The slots in shuffled order; the same seed gives the same ring."""
+    if not members:
+        raise RingError("a ring needs at least one member")
+    if len(members) != len(weights):
+        raise RingError(f"{len(members)} members but {len(weights)} weights")
+    shares = apportion(weights, default_size(len(members)) if size is None else size)
+    slots = [member for member, share in zip(members, shares, strict=True) for _ in range(share)]
+    rng.shuffle(slots)  # the standard library's shuffle is Fisher–Yates
+    return slots
+
+
+def _check(weights: Sequence[float]) -> None:
+    if not weights:
+        raise RingError("a ring needs at least one member")
+    for weight in weights:
+        if not isfinite(weight) or weight < 0:
+            raise RingError(f"a weight must be a finite number from 0 on, not {weight!r}")
+
+
+def _largest_remainder(
+    slots: list[int], scaled: Sequence[float], rest: Sequence[int], left: int
+) -> list[int]:
+    if not rest:
+        return slots
+    total = sum(scaled[index] for index in rest)
+    quotas = {index: scaled[index] * left / total for index in rest}
+    for index, quota in quotas.items():
+        slots[index] = int(quota)
+    spare = left - sum(slots[index] for index in rest)
+    by_remainder = sorted(rest, key=lambda index: slots[index] - quotas[index])
+    for index in by_remainder[:spare]:
+        slots[index] += 1
+    return slots

@@ -1,0 +1,42 @@
+"""Field names and the values that frame a message."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.balancer import fields
+from steelyard.balancer.fields import BadMessageError, classify, connection_options
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (b"CONTENT-LENGTH", fields.LENGTH),
+        (b"TRANSFER-encoding", fields.CODING),
+        (b"HOST", fields.HOST),
+        (b"X-FORWARDED-FOR", fields.FORWARDED_FOR),
+        (b"Te", fields.HOP),
+        (b"X-Anything", fields.PLAIN),
+        (b"x_custom", fields.PLAIN),
+    ],
+)
+def test_names_in_any_spelling(name: bytes, kind: int) -> None:
+    """A name means the same in any case."""
+    assert classify(name) == kind
+
+
+@pytest.mark.parametrize("name", [b"", b"a b", b"a\x00", b"a(", b"\xff", b"transfer_encoding"])
+def test_bad_names(name: bytes) -> None:
+    """No token, or a name that servers confuse with one that frames: refused."""
+    with pytest.raises(BadMessageError):
+        classify(name)
+
+
+def test_usual_spellings_agree_with_classify() -> None:
+    """The quick look-up says what the careful one says."""
+    assert all(classify(name) == kind for name, kind in fields.KINDS.items())
+
+
+def test_connection_options() -> None:
+    """Options come in lower case, without the empty ones."""
+    assert connection_options(b" Close, ,X-A ") == [b"close", b"x-a"]
