@@ -31,7 +31,7 @@ def run_balancer(settings: Gateway, fd: int, balancer_id: str, source: AgentSour
     """
     plane = Plane(settings, socket.socket(fileno=fd), Bell())
     Signals(plane)
-    control = Control(plane, balancer_id, source, random.Random())  # noqa: S311 - not for secrets
+    control = Control(plane, balancer_id, source, random.Random())
     control.start()
     gc.freeze()  # what lives until the end need not be looked through again and again
     log.info("balancer %s: serving", balancer_id)

@@ -15,7 +15,7 @@ from steelyard.config.settings import Settings
 from steelyard.config.values import parse_address
 from steelyard.core.queue import Queue
 from steelyard.errors import UsageError
-from steelyard.supervisor.plan import AgentLink
+from steelyard.supervisor.plan import AgentLink, agent_link
 from steelyard.supervisor.supervise import Supervisor
 
 
@@ -49,7 +49,7 @@ def _source(settings: Settings, workers: list[str], agent: str | None) -> AgentL
         address = parse_address(agent)
     except ValueError as error:
         raise UsageError(f'--agent: expected {error}, got "{agent}"') from error
-    return AgentLink(url=f"http://{address}", token_file=settings.token_file.resolve())
+    return agent_link(address, settings)
 
 
 async def _serve(settings: Settings, source: AgentLink | Queue, console: Console) -> int:

@@ -44,7 +44,8 @@ async def watch_boot(settings: Settings, address: Address, console: Console) -> 
                 break
     console.print(
         f"[bold green]serving {settings.application.name} on http://{address}[/] "
-        f"({told.ready} workers; `steelyard status` shows them, Ctrl-C stops)"
+        f"({told.ready} workers; `steelyard status` shows them, Ctrl-C stops)",
+        soft_wrap=True,
     )
 
 

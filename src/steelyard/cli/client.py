@@ -32,9 +32,7 @@ class AgentClient:
     """Asks one agent."""
 
     def __init__(self, address: Address, token_file: Path, timeout: float = 10.0) -> None:
-        # An agent that listens on all addresses is asked on this machine's own.
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)
-        self._address = Address(host, address.port)
+        self._address = address.reachable
         self._token_file = token_file
         self._timeout = timeout
         # A proxy of the environment is for other hosts than this one.

@@ -52,7 +52,7 @@ def new_table(*columns: str) -> Table:
     """A plain table; columns that begin with `>` are aligned to the right."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
-        table.add_column(column.lstrip(">"), justify="right" if column[0] == ">" else "left")
+        table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left")
     return table
 
 

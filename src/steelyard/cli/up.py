@@ -14,6 +14,7 @@ from steelyard.cli.preflight import require_command, warn_exposure
 from steelyard.config.settings import Settings
 from steelyard.sockets import listen
 from steelyard.supervisor.supervise import Supervisor
+from steelyard.token import ensure_token
 
 
 def up(
@@ -45,6 +46,7 @@ async def _serve(settings: Settings, console: Console) -> int:
 
     # The agent will listen there: a port in use is told now, before anything is started.
     listen(settings.agent.listen, 1, "--agent-listen").close()
+    ensure_token(settings.token_file)  # here, so that no balancer looks for it before it is there
     supervisor = Supervisor(settings, say)
     supervisor.start()
     ended = asyncio.create_task(supervisor.stopped_or_failed())

@@ -48,6 +48,12 @@ class Address(NamedTuple):
         return f"{host}:{self.port}"
 
     @property
+    def reachable(self) -> Address:
+        """Where to connect to: one that listens on all addresses is reached on loopback."""
+        own = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+        return Address(own.get(self.host, self.host), self.port)
+
+    @property
     def loopback(self) -> bool:
         try:
             return ipaddress.ip_address(self.host).is_loopback

@@ -9,7 +9,7 @@ import sys
 
 from steelyard.errors import SteelyardError
 from steelyard.logs import set_up_logging
-from steelyard.supervisor.plan import Role
+from steelyard.supervisor.plan import AgentLink, Role
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 USAGE = 2  # exit status of an error that a restart does not mend
@@ -46,9 +46,16 @@ def _play(role: Role) -> None:
 
         run_agent(role.settings)
     else:
-        from steelyard.balancer.process import run_balancer
+        _balance(role)
 
-        run_balancer(role.settings.gateway, role.listen_fd, role.name, role.agent or role.queue)
+
+def _balance(role: Role) -> None:
+    from steelyard.balancer.feed import AgentSource
+    from steelyard.balancer.process import run_balancer
+
+    source = AgentSource(*role.source) if isinstance(role.source, AgentLink) else role.source
+    assert source is not None  # noqa: S101 - a balancer's role has one
+    run_balancer(role.settings.gateway, role.listen_fd, role.name, source)
 
 
 if __name__ == "__main__":

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from steelyard.config.settings import Settings
+from steelyard.config.values import Address
 from steelyard.core.queue import Queue
 
 
-class AgentLink(BaseModel):
+class AgentLink(NamedTuple):
     """Where a balancer gets its queue."""
-
-    model_config = ConfigDict(frozen=True)
 
     url: str
     token_file: Path
+
+
+def agent_link(address: Address, settings: Settings) -> AgentLink:
+    """The link to the agent at an address."""
+    return AgentLink(f"ws://{address.reachable}", settings.token_file.resolve())
 
 
 class Role(BaseModel):
@@ -35,8 +39,7 @@ class Role(BaseModel):
     settings: Settings
     parent: int
     listen_fd: int = -1  # a balancer's share of the gateway's port
-    agent: AgentLink | None = None  # a balancer with an agent …
-    queue: Queue | None = None  # … or with a fixed fleet
+    source: AgentLink | Queue | None = None  # a balancer's: an agent, or a fixed fleet
 
 
 def agent_role(settings: Settings) -> Role:
@@ -54,6 +57,5 @@ def balancer_role(
         settings=settings,
         parent=os.getpid(),
         listen_fd=listen_fd,
-        agent=source if isinstance(source, AgentLink) else None,
-        queue=source if isinstance(source, Queue) else None,
+        source=source,
     )

@@ -16,7 +16,7 @@ from steelyard.config.values import Address
 from steelyard.core.queue import Queue
 from steelyard.sockets import listen_many
 from steelyard.supervisor.child import Child
-from steelyard.supervisor.plan import AgentLink, agent_role, balancer_role
+from steelyard.supervisor.plan import AgentLink, agent_link, agent_role, balancer_role
 
 
 class Supervisor:
@@ -35,9 +35,7 @@ class Supervisor:
         )
         self.address = Address(gateway.listen.host, self._sockets[0].getsockname()[1])
         self.agent = Child(agent_role(settings), say) if source is None else None
-        link = source or AgentLink(
-            url=f"http://{settings.agent.listen}", token_file=settings.token_file.resolve()
-        )
+        link = source or agent_link(settings.agent.listen, settings)
         self.balancers = [
             Child(balancer_role(settings, index, sock.fileno(), link), say)
             for index, sock in enumerate(self._sockets)
