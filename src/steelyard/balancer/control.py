@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 import threading
@@ -16,6 +17,8 @@ from steelyard.balancer.table import Roster
 from steelyard.core.queue import Queue
 
 log = logging.getLogger(__name__)
+
+PATIENCE = 3.0  # seconds to wait for the first queue
 
 
 class Control:
@@ -36,7 +39,11 @@ class Control:
         self._up = threading.Event()
 
     def start(self) -> None:
-        """Begin; a fixed queue of plain addresses is on offer when this returns."""
+        """Begin; when this returns there is a queue to serve from, or the agent is not there.
+
+        Clients wait to be accepted meanwhile: a balancer that takes over a port in use would
+        otherwise answer its first ones 503.
+        """
         self._thread.start()
         self._up.wait()
 
@@ -68,8 +75,10 @@ class Control:
         ledger = Ledger(self._balancer, self._plane, self._roster)
         feed = Feed(source, self._balancer, self._intake, ledger, self._rng)
         self._plane.bell.hang(asyncio.get_running_loop(), feed.news)
-        self._up.set()
         running = asyncio.create_task(feed.run())
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(feed.fed.wait(), PATIENCE)
+        self._up.set()
         await self._leave.wait()
         feed.leave()
         await running

@@ -54,6 +54,7 @@ class Feed:
         self._served: Queue | None = None
         self._complained = ""  # the trouble that was logged last, so that it is logged once
         self.news = asyncio.Event()  # there is something to report now
+        self.fed = asyncio.Event()  # there has been a queue
 
     async def run(self) -> None:
         """Until `leave`."""
@@ -111,6 +112,7 @@ class Feed:
             else:
                 self._served = queue
                 self._intake.apply(queue)
+                self.fed.set()
 
     async def _tell(self, link: ClientConnection) -> None:
         while True:
