@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from steelyard.agent.process import run_agent
 from steelyard.cli.options import settings_from
 from steelyard.cli.preflight import require_command, warn_exposure
 from steelyard.logs import set_up_logging
@@ -22,6 +21,8 @@ def agent(
 
     Balancers join it with `steelyard balancer --agent HOST:PORT`.
     """
+    from steelyard.agent.process import run_agent  # half a second that other commands are spared
+
     settings = settings_from(ctx, application_command=tuple(command) if command else None)
     require_command(settings)
     warn_exposure(settings)

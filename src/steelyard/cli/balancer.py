@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from steelyard.balancer.process import fixed_queue
 from steelyard.cli.options import settings_from
 from steelyard.cli.preflight import warn_exposure
 from steelyard.config.settings import Settings
@@ -44,6 +43,8 @@ def _source(settings: Settings, workers: list[str], agent: str | None) -> AgentL
             hint="--worker HOST:PORT (repeat it), or --agent HOST:PORT",
         )
     if agent is None:
+        from steelyard.balancer.process import fixed_queue
+
         return fixed_queue(workers)
     try:
         address = parse_address(agent)

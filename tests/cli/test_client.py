@@ -1,0 +1,53 @@
+"""The client, against a real API."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from steelyard.cli.client import AgentClient, NoAgentError, RefusedError
+from steelyard.config.values import Address
+from tests.agent.conftest import TOKEN, Served, served
+from tests.e2e.gateway import free_port
+
+__all__ = ["served"]  # the fixture
+
+
+@pytest.fixture
+async def client(served: Served, tmp_path: Path) -> AsyncIterator[AgentClient]:
+    served.boot()
+    (tmp_path / "token").write_text(TOKEN)
+    return AgentClient(Address("127.0.0.1", served.port), tmp_path / "token")
+
+
+async def test_it_reads_and_steers(client: AgentClient):
+    """Status, limits, drain."""
+    told = await asyncio.to_thread(client.status)
+    assert len(told.workers) == 2
+    told = await asyncio.to_thread(client.set_limits, 3, 5)
+    assert (told.min, told.max) == (3, 5)
+    told = await asyncio.to_thread(client.drain, told.workers[0].name)
+    assert told.decisions[-1].action in {"start", "replace", "stop", "drain"}
+
+
+async def test_a_refusal_is_told_in_the_agents_words(client: AgentClient):
+    """Not as an HTTP status."""
+    with pytest.raises(RefusedError, match="the agent refused: no worker named nobody"):
+        await asyncio.to_thread(client.drain, "nobody")
+
+
+async def test_a_wrong_token_points_at_the_state_folder(client: AgentClient, tmp_path: Path):
+    """The usual reason is another agent's folder."""
+    (tmp_path / "token").write_text("wrong")
+    with pytest.raises(RefusedError, match="--state"):
+        await asyncio.to_thread(client.status)
+
+
+def test_no_agent_says_how_to_start_one(tmp_path: Path):
+    """Nobody listens there."""
+    (tmp_path / "token").write_text(TOKEN)
+    with pytest.raises(NoAgentError, match="steelyard up"):
+        AgentClient(Address("127.0.0.1", free_port()), tmp_path / "token").status()

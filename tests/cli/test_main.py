@@ -1,0 +1,86 @@
+"""The command line as a whole, run as users run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import steelyard
+
+COMMANDS = ["up", "demo", "check", "status", "scale", "drain", "logs", "agent", "balancer"]
+
+
+def run(*words: str, **kwargs) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "steelyard", *words],
+        capture_output=True, text=True, timeout=60, **kwargs,
+    )  # fmt: skip
+
+
+def test_help_names_every_command():
+    """In groups that say what they are for."""
+    text = run("--help").stdout
+    for command in COMMANDS:
+        assert f" {command} " in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command):
+    """With its options."""
+    done = run(command, "--help")
+    assert done.returncode == 0
+    assert "--help" in done.stdout
+
+
+def test_version():
+    """As the package has it."""
+    assert run("--version").stdout == f"steelyard {steelyard.__version__}\n"
+
+
+def test_errors_are_sentences():
+    """No traceback, the fault and a hint, on standard error."""
+    done = run("up", "--scaling-polcy", "step")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "--scaling-policy" in done.stderr
+
+
+def test_check_finds_what_is_wrong_and_says_so_in_json(tmp_path):
+    """Each thing it looked at, with a verdict; the exit status sums them up."""
+    done = run("check", "--json", "--state", str(tmp_path), "--listen", "127.0.0.1:0",
+               "--agent-listen", "127.0.0.1:0", "--", "no-such-program", "{port}")  # fmt: skip
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["ok"]) == (1, False)
+    verdicts = {one["what"]: one["verdict"] for one in told["findings"]}
+    assert verdicts == {
+        "configuration": "ok",
+        "command": "wrong",
+        "gateway.listen": "ok",
+        "agent.listen": "ok",
+        "state": "ok",
+    }
+
+
+def test_check_of_a_good_setup_succeeds(tmp_path):
+    """And notes a command that must read $PORT itself."""
+    done = run("check", "--state", str(tmp_path), "--listen", "127.0.0.1:0",
+               "--agent-listen", "127.0.0.1:0", "--", "sleep", "1")  # fmt: skip
+    assert done.returncode == 0
+    assert "it must listen on $PORT" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["scale"], "say either a number of workers, or --min and/or --max"),
+        (["scale", "3", "--min", "2"], "say either a number of workers, or --min and/or --max"),
+    ],
+)
+def test_scale_wants_one_or_the_other(words, said):
+    """Before it asks any agent."""
+    done = run(*words)
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -1,0 +1,67 @@
+"""What `steelyard status` shows."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from steelyard.cli.common import resolve_worker
+from steelyard.cli.status import duration, show_status
+from steelyard.core import events as ev
+from steelyard.core.status import FleetStatus, status
+from steelyard.errors import UsageError
+from tests.core.driver import Driver
+
+
+def told(driver: Driver) -> FleetStatus:
+    return status(driver.fleet, driver.now)
+
+
+def shown(what: FleetStatus) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    show_status(console, what)
+    return console.file.getvalue()
+
+
+def test_workers_verdict_and_decisions_are_shown():
+    """The table, what the policy thinks, and why the last things were done."""
+    driver = Driver().booted()
+    driver.ticks(4, load=100)
+    text = shown(told(driver))
+    assert "app: 2 of 3 workers ready, 2…4 allowed" in text
+    assert "held: 1 booting" in text
+    assert "mean U 100 ≥ 60 for 2 s → +1" in text
+    assert text.count("default") == 2
+
+
+def test_an_empty_fleet_and_its_trouble_are_shown():
+    """Why nothing starts, and what clients get meanwhile."""
+    driver = Driver()
+    for worker in driver.open():
+        if hasattr(worker, "worker"):
+            driver.tell(ev.Exited(worker.worker, "exit code [1]"))
+    text = shown(told(driver))
+    assert "ended before it was ready: exit code [1]" in text
+    assert "no worker is ready: requests are answered 503" in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (7300, "2 h 1 min")]
+)
+def test_time_spans_are_short(seconds, text):
+    """At most two units."""
+    assert duration(seconds) == text
+
+
+def test_a_worker_is_found_by_any_part_that_only_it_has():
+    """A full name wins over a part; two matches are refused with the names."""
+    what = told(Driver(min=3).booted())
+    names = [worker.name for worker in what.workers]
+    assert resolve_worker(what, names[1]) == names[1]
+    assert resolve_worker(what, names[1][-1]) == names[1]
+    with pytest.raises(UsageError, match=r"3 workers match “w”"):
+        resolve_worker(what, "w")
+    with pytest.raises(UsageError, match=r"no worker match"):
+        resolve_worker(what, "nobody")
