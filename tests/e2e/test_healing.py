@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import random
 import signal
 
 from tests.e2e.gateway import QUICK
@@ -82,3 +84,25 @@ async def test_a_hung_worker_leaves_the_ring_and_is_replaced(gateway):
     assert load.failed == []
     assert victim not in g.worker_pids()
     assert len(told.workers) == 2
+
+
+async def test_an_agent_killed_at_any_point_leaks_and_doubles_nothing(gateway):
+    """Again and again, at times drawn by a seed: while it boots, starts, scales and drains."""
+    g = gateway("--min", "2", "--max", "5", *QUICK).start()
+    await g.ready()
+    rng = random.Random(20261115)
+    load = Load(g.port, "/sleep?ms=20", connections=4)
+    async with load.running():
+        for _ in range(5):
+            await g.until(lambda told: told.queue_version >= 0)
+            low = rng.randint(1, 3)
+            await asyncio.to_thread(g.client.set_limits, low, low + rng.randint(0, 2))
+            await asyncio.sleep(rng.uniform(0.0, 0.8))  # the point in time is what is varied
+            for agent in g.children("agent"):
+                agent.kill()
+        told = await g.until(
+            lambda told: told.ready == told.target == len(told.workers), timeout=120
+        )
+        await load.more(50)
+    assert load.failed == []
+    assert len(g.worker_pids()) == len(told.workers)

@@ -111,3 +111,4 @@ async def test_limits_by_cgroup_are_in_force_or_said_to_be_missing(gateway):
     g = gateway("--min", "1", "--max", "1", "--memory", "256M").start()
     told = await g.ready()
     assert told.workers[0].memory_limit == 256 * MIB or "cgroup" in g.output()
+    assert g.stop() == 0  # which removes the group
