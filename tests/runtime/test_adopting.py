@@ -78,9 +78,9 @@ async def test_others_are_left_alone(make: Make, tmp_path: Path) -> None:
         )
         for mark in strangers
     ]
-    runtime = await make("sleep", "1000")
-    await runtime.start("one")
     try:
+        runtime = await make("sleep", "1000")
+        await runtime.start("one")
         assert [worker.name for worker in await runtime.running()] == ["one"]
         await runtime.stop("one", 0)
         assert all(alive(process.pid) for process in processes)
