@@ -10,7 +10,7 @@ import pytest
 
 from steelyard.errors import StartError, UsageError
 from steelyard.runtime.base import Exit, Runtime
-from tests.contract.runtimes import RUNTIMES, Bench
+from tests.contract.runtimes import RUNTIMES, Bench, kill_marked
 from tests.waiting import until
 
 GRACE = 60.0  # ample: a stop that needs it fails by the suite's own time limit
@@ -21,11 +21,14 @@ async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     """A machine without workers, before and after."""
     found = RUNTIMES[request.param](tmp_path)
     yield found
-    sweeper = found.runtime()
-    await sweeper.open()
-    for worker in await sweeper.running():
-        await sweeper.stop(worker.name, 0)
-    await sweeper.close()
+    try:
+        sweeper = found.runtime()
+        await sweeper.open()
+        for worker in await sweeper.running():
+            await sweeper.stop(worker.name, 0)
+        await sweeper.close()
+    finally:
+        kill_marked(tmp_path)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from steelyard.runtime.base import Exit
 from steelyard.runtime.process import ProcessRuntime
 from steelyard.runtime.procfs import read_stat
-from tests.contract.runtimes import process_runtime
+from tests.contract.runtimes import kill_marked, process_runtime
 from tests.waiting import until
 
 Make = Callable[..., Awaitable[ProcessRuntime]]
@@ -29,11 +29,14 @@ async def make(tmp_path: Path) -> AsyncIterator[Make]:
         return made[-1]
 
     yield open_one
-    sweeper = await open_one("true")
-    for worker in await sweeper.running():
-        await sweeper.stop(worker.name, 0)
-    for runtime in made:
-        await runtime.close()
+    try:
+        sweeper = await open_one("true")
+        for worker in await sweeper.running():
+            await sweeper.stop(worker.name, 0)
+        for runtime in made:
+            await runtime.close()
+    finally:
+        kill_marked(tmp_path)
 
 
 async def next_exit(runtime: ProcessRuntime) -> Exit:

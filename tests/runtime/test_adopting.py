@@ -9,10 +9,10 @@ from pathlib import Path
 
 from steelyard.runtime.base import Exit
 from steelyard.runtime.marks import Mark
-from steelyard.runtime.procfs import read_stat
+from steelyard.runtime.procfs import read_environment, read_stat
 from steelyard.runtime.worker import wait_for_process
 from tests.contract.runtimes import start_and_die
-from tests.runtime.conftest import Make, alive, next_exit, printed, shell
+from tests.runtime.conftest import Make, alive, next_exit, printed, python, shell
 
 GRACE = 60.0  # ample: nothing here waits for it
 
@@ -68,6 +68,29 @@ async def test_remains_of_a_worker_that_died_unwatched_are_killed(
     await wait_for_process(child.process)
 
 
+FORGET = """
+import ctypes, time
+fields = open("/proc/self/stat").read().rpartition(")")[2].split()
+start, end = int(fields[47]), int(fields[48])  # env_start, env_end: proc_pid_stat(5)
+ctypes.memset(start, 0, end - start)
+print("forgot", flush=True)
+time.sleep(1000)
+"""
+
+
+async def test_worker_that_overwrote_its_environment_is_found(make: Make, tmp_path: Path) -> None:
+    """A program that writes its title over the mark, as Puma does, is adopted all the same."""
+    first = await make(*python(FORGET))
+    worker = await first.start("one")
+    await printed(first, "one")
+    assert not read_environment(int(worker.handle)).get("STEELYARD_WORKER")
+    await first.close()
+    second = await make("true")
+    assert await second.running() == [worker]
+    await second.stop("one", 0)
+    assert not alive(int(worker.handle))
+
+
 async def test_others_are_left_alone(make: Make, tmp_path: Path) -> None:
     """Workers of another folder or application are neither listed nor touched."""
     ours = str(tmp_path)
@@ -78,9 +101,9 @@ async def test_others_are_left_alone(make: Make, tmp_path: Path) -> None:
         )
         for mark in strangers
     ]
-    runtime = await make("sleep", "1000")
-    await runtime.start("one")
     try:
+        runtime = await make("sleep", "1000")
+        await runtime.start("one")
         assert [worker.name for worker in await runtime.running()] == ["one"]
         await runtime.stop("one", 0)
         assert all(alive(process.pid) for process in processes)

@@ -77,6 +77,7 @@ FAMILY = {
     "a child in the background": "sleep 1000 & echo $!; wait",
     "a grandchild": "sh -c 'sleep 1000 & echo $!; wait' & wait",
     "a child in a session of its own": "setsid sh -c 'echo $$; exec sleep 1000' & wait",
+    "a child without our mark": "env -i sh -c 'echo $$; exec sleep 1000' & wait",
     "a child that ignores TERM": "sh -c 'trap \"\" TERM; echo $$; sleep 1000' & wait",
 }
 

@@ -65,3 +65,10 @@ def test_name_does_not_lead_out_of_the_folder(logs: LogFiles, name: str, tmp_pat
     (tmp_path / "secret.log").write_text("secret")
     with pytest.raises(UsageError, match="name of a worker"):
         logs.tail(name, 1)
+
+
+def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    """Where no folder can be, the error says which setting to change."""
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="--state"):
+        LogFiles(tmp_path / "file" / "logs").open()

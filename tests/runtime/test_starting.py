@@ -99,3 +99,12 @@ async def test_ports_in_use_are_avoided(make: Make) -> None:
             await runtime.start("three")
     ports = {worker.port for worker in await runtime.running()}
     assert ports == {port - 1, port + 1}
+
+
+async def test_deleted_folder(make: Make, tmp_path: Path) -> None:
+    """A state folder that was deleted meanwhile is a StartError, with no process left."""
+    runtime = await make("sleep", "1000")
+    (tmp_path / "logs").rmdir()
+    with pytest.raises(StartError, match="no log"):
+        await runtime.start("one")
+    assert await runtime.running() == []

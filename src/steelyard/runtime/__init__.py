@@ -4,6 +4,7 @@ base       the contract: start, stop, list, sample, exits, logs
 process    local processes, each the leader of a session of its own
 stub       workers that exist only in memory, for tests and the lab
 
-What `process` is made of: launch, spawn, ports, marks (how a worker is known again), scan (finding
-it), worker (its life and end), procfs, sampling (its counters), limits and cgroup, logfiles.
+What `process` is made of: launch, spawn, ports; marks and register (how a worker is known again);
+scan (finding it); worker (its life and end); procfs and sampling (its counters); limits and
+cgroup; logfiles.
 """

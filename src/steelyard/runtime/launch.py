@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import BinaryIO
 
 from steelyard.config import settings
 from steelyard.errors import StartError
@@ -30,13 +31,20 @@ class Launcher:
         command = fill_port(self._application.command, port)
         path = self._application.environment.get("PATH", os.environ.get("PATH"))
         check_command(command, self._application.directory, path)
-        mark = self._mark(name, port)
+        with self._open_log(name) as log:
+            mark = self._mark(name, port)
+            try:
+                return mark, self._run(command, mark, log)
+            except StartError:
+                for group in mark.groups:
+                    cgroup.remove_group(group)
+                raise
+
+    def _open_log(self, name: str) -> BinaryIO:
         try:
-            return mark, self._run(command, mark)
-        except StartError:
-            for group in mark.groups:
-                cgroup.remove_group(group)
-            raise
+            return self._logs.append(name)
+        except OSError as error:
+            raise StartError(f"no log for worker {name}: {error}") from error
 
     def _mark(self, name: str, port: int) -> Mark:
         try:
@@ -45,11 +53,10 @@ class Launcher:
             raise StartError(f"no control group for worker {name}: {error}") from error
         return Mark(self._home, self._application.name, name, port, self._limits.allowance, groups)
 
-    def _run(self, command: tuple[str, ...], mark: Mark) -> Process:
+    def _run(self, command: tuple[str, ...], mark: Mark, log: BinaryIO) -> Process:
         environment = worker_environment(os.environ, self._application.environment, mark)
         joined = cgroup.joining(mark.groups, command)
-        with self._logs.append(mark.name) as log:
-            pid = spawn(joined, self._application.directory, environment, log)
+        pid = spawn(joined, self._application.directory, environment, log)
         stat = read_stat(pid)
         if stat is None:  # only where the agent inherited an ignored SIGCHLD
             raise StartError(f"{command[0]} ended at once")

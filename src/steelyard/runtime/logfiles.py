@@ -22,7 +22,12 @@ class LogFiles:
 
     def open(self) -> None:
         """Make the folder."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"no folder for the workers' logs: {error}", hint="choose another with --state"
+            ) from error
 
     def append(self, name: str) -> BinaryIO:
         """The worker's file, to be written at its end."""

@@ -1,7 +1,8 @@
 """The mark a worker carries in its environment: how a later agent knows it as its own.
 
 The environment a process was started with is readable in /proc for as long as it lives, is
-inherited by its children, and needs no file that could be lost or go stale.
+inherited by its children, and is there from the first moment. `register` helps out for programs
+that overwrite it.
 """
 
 from __future__ import annotations

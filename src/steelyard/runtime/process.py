@@ -5,7 +5,7 @@ start ──> launch (own session, mark in environment) ────┐
 running ─> scan of the machine ─> adopt ────────────────┘              is swept ─> Exit
 
 The worker is the leader of its session. It outlives the agent: nothing ties it to us but the
-mark, so an agent that was killed finds it again with `running`. It does not outlive itself: when
+mark, by which the next agent finds it again with `running`. It does not outlive itself: when
 the leader ends, for whatever reason, the rest of its session, its group and everything that
 carries its mark is killed before the Exit is told.
 """
@@ -30,6 +30,7 @@ from steelyard.runtime.limits import Limits
 from steelyard.runtime.logfiles import LogFiles
 from steelyard.runtime.ports import free_port
 from steelyard.runtime.procfs import send
+from steelyard.runtime.register import Register
 from steelyard.runtime.sampling import sample_workers
 from steelyard.runtime.worker import Worker, look_after
 
@@ -54,6 +55,7 @@ class ProcessRuntime:
         self._rng = rng
         self._clock = clock
         self._logs = LogFiles(folder / "logs")
+        self._register = Register(folder / "workers")
         wanted = Allowance(runtime.cpus, runtime.memory)
         self._limits = Limits(cgroups, application.name, self._home, wanted)
         self._launcher = Launcher(application, self._home, self._limits, self._logs)
@@ -73,6 +75,7 @@ class ProcessRuntime:
         await self.running()
         self._limits.tidy(self._workers)
         self._logs.prune(self._workers)
+        self._register.prune(self._workers)
 
     async def close(self) -> None:
         """Stop watching; the workers go on."""
@@ -111,7 +114,9 @@ class ProcessRuntime:
 
     async def running(self) -> list[Running]:
         """Scan the machine: adopt workers not known yet, kill remains of ones that ended."""
-        marked = await asyncio.to_thread(scan.find_marked, self._home, self._application)
+        marked = await asyncio.to_thread(
+            scan.find_marked, self._home, self._application, self._register
+        )
         for leader in scan.leaders(marked):
             self._adopt(leader)
         for one in marked:
@@ -142,6 +147,7 @@ class ProcessRuntime:
     def _watch(self, worker: Worker) -> Running:
         name = worker.mark.name
         self._workers[name] = worker
+        self._register.enter(worker.mark, worker.process)
         self._watches[name] = asyncio.create_task(self._see_to_its_end(worker))
         return worker.running
 
@@ -157,6 +163,7 @@ class ProcessRuntime:
         name = worker.mark.name
         del self._workers[name], self._watches[name]
         worker.let_go()
+        self._register.strike(name)
         self._logs.prune(self._workers)
         self._exits.put_nowait(Exit(name, reason))
         worker.over.set()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from steelyard.runtime.marks import Mark, read_mark
 from steelyard.runtime.procfs import Process, Stat, all_stats, read_environment
+from steelyard.runtime.register import Register
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +24,15 @@ class Marked:
     mark: Mark
 
 
-def find_marked(home: str, application: str) -> list[Marked]:
+def find_marked(home: str, application: str, register: Register) -> list[Marked]:
     """Every living process with the mark of this application in this folder."""
-    alive = (stat for stat in all_stats() if stat.alive)
-    marked = ((stat, read_mark(read_environment(stat.process.pid))) for stat in alive)
-    return [
-        Marked(stat, mark)
-        for stat, mark in marked
-        if mark is not None and (mark.home, mark.application) == (home, application)
-    ]
+    entries = register.entries()
+    found = []
+    for stat in all_stats():
+        mark = read_mark(read_environment(stat.process.pid)) or entries.get(stat.process)
+        if stat.alive and mark and (mark.home, mark.application) == (home, application):
+            found.append(Marked(stat, mark))
+    return found
 
 
 def leaders(marked: Iterable[Marked]) -> list[Marked]:

@@ -1,0 +1,65 @@
+"""The marks of running workers in files, for programs that lose theirs.
+
+Some programs write a title over their environment in memory, and the mark with it: Ruby's `$0 =`
+(Puma), nginx, php-fpm, PostgreSQL. The file is the second source, never the only one: it counts
+for exactly the process it names, in this boot of the machine, and a worker whose agent was killed
+before it wrote the file is still known by its environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Collection
+from pathlib import Path
+
+from steelyard.runtime.marks import Mark, read_mark
+from steelyard.runtime.procfs import PROC, Process
+
+
+class Register:
+    """A folder with a file per worker."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def enter(self, mark: Mark, process: Process) -> None:
+        """Note a worker; a full disk is no reason to do without it."""
+        entry = {
+            "boot": _boot(),
+            "pid": process.pid,
+            "started": process.started,
+            "mark": mark.variables(),
+        }
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            new = self._folder / f"{mark.name}.new"
+            new.write_text(json.dumps(entry))
+            new.rename(self._folder / f"{mark.name}.json")
+
+    def strike(self, name: str) -> None:
+        """Forget a worker that ended."""
+        with contextlib.suppress(OSError):
+            (self._folder / f"{name}.json").unlink()
+
+    def entries(self) -> dict[Process, Mark]:
+        """The processes that were noted since the machine started, alive or not."""
+        found: dict[Process, Mark] = {}
+        boot = _boot()
+        for path in self._folder.glob("*.json"):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                entry = json.loads(path.read_text())
+                mark = read_mark(entry["mark"])
+                if entry["boot"] == boot and mark is not None:
+                    found[Process(entry["pid"], entry["started"])] = mark
+        return found
+
+    def prune(self, running: Collection[str]) -> None:
+        """Forget the workers that ended while no agent looked."""
+        for path in self._folder.glob("*.json"):
+            if path.stem not in running:
+                self.strike(path.stem)
+
+
+def _boot() -> str:
+    return (PROC / "sys/kernel/random/boot_id").read_text().strip()

@@ -1,0 +1,62 @@
+"""The register of marks: a second source that must never mislead."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from steelyard.runtime.marks import Mark
+from steelyard.runtime.procfs import Process
+from steelyard.runtime.register import Register
+
+MARK = Mark("/home", "app", "one", 21000)
+PROCESS = Process(123, 456)
+
+
+@pytest.fixture
+def register(tmp_path: Path) -> Register:
+    return Register(tmp_path / "workers")
+
+
+def test_entry_is_read_as_it_was_written(register: Register) -> None:
+    """A worker is there from its entry to its end."""
+    register.enter(MARK, PROCESS)
+    assert register.entries() == {PROCESS: MARK}
+    register.strike("one")
+    register.strike("one")
+    assert register.entries() == {}
+
+
+def test_entry_of_an_earlier_boot_does_not_count(register: Register, tmp_path: Path) -> None:
+    """Pids and moments of start begin anew with the machine."""
+    register.enter(MARK, PROCESS)
+    path = tmp_path / "workers" / "one.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"boot": "another"}))
+    assert register.entries() == {}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"boot": 1, "mark": 2}', "\udcff"])
+def test_broken_entry_does_not_count(register: Register, tmp_path: Path, text: str) -> None:
+    """A file that makes no sense is as good as none."""
+    register.enter(MARK, PROCESS)
+    broken = tmp_path / "workers" / "broken.json"
+    broken.write_bytes(text.encode(errors="surrogateescape"))
+    assert register.entries() == {PROCESS: MARK}
+
+
+def test_no_room_for_an_entry(tmp_path: Path) -> None:
+    """A register that cannot be written is empty, and no reason to stop."""
+    (tmp_path / "workers").touch()
+    register = Register(tmp_path / "workers")
+    register.enter(MARK, PROCESS)
+    assert register.entries() == {}
+
+
+def test_ended_workers_are_pruned(register: Register) -> None:
+    """Only those that run stay."""
+    register.enter(MARK, PROCESS)
+    register.enter(Mark("/home", "app", "two", 21001), Process(124, 457))
+    register.prune({"two"})
+    assert [mark.name for mark in register.entries().values()] == ["two"]
