@@ -8,8 +8,6 @@ import shlex
 import uuid
 from collections.abc import Callable
 
-import psutil
-
 from steelyard.config.settings import Settings
 from steelyard.core.availability import Memory
 from steelyard.core.fleet import Fleet
@@ -61,11 +59,17 @@ def build_rating(settings: Settings) -> Rating:
     """How workers are rated, on this machine."""
     score = settings.score
     return Rating(
-        machine=Machine(cpus=os.cpu_count() or 1, memory=psutil.virtual_memory().total),
+        machine=this_machine(),
         weights=Weights(score.cpu, score.memory, score.network, score.availability),
         memory=Memory(score.history, score.best, score.best_age, score.smoothing),
         network_capacity=score.network_capacity,
     )
+
+
+def this_machine() -> Machine:
+    """What its workers share."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return Machine(cpus=os.cpu_count() or 1, memory=memory)
 
 
 def build_policy(settings: Settings) -> Policy:

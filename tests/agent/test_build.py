@@ -1,0 +1,81 @@
+"""From settings to fleet and drivers."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+
+from steelyard.agent.build import (
+    build_fleet,
+    build_policy,
+    build_rules,
+    build_runtime,
+    this_machine,
+    worker_names,
+)
+from steelyard.config.settings import Application, Probe, Runtime, Scaling, Score, Settings, States
+from steelyard.core.scaling.fixed import Fixed
+from steelyard.core.scaling.step import StepPolicy
+from steelyard.errors import UsageError
+
+
+def test_every_rule_comes_from_its_setting():
+    """No number is lost or swapped on the way."""
+    rules = build_rules(Settings(
+        application=Application(name="shop", command=("serve", "a b")),
+        probe=Probe(failures=3, boot=31, hung=32),
+        score=Score(cpu=1, memory=2, network=3, availability=4, network_capacity=5,
+                    history=6, best=7, best_age=8, smoothing=0.9),
+        states=States(low=11, high=12, hysteresis=1),
+        scaling=Scaling(min=1, max=9, drain=33, dwell_down=34, backoff=35, backoff_max=36),
+    ))  # fmt: skip
+    assert (rules.application, rules.source) == ("shop", "serve 'a b'")
+    assert (rules.min, rules.max) == (1, 9)
+    assert (rules.patience, rules.boot, rules.hung) == (3, 31, 32)
+    assert (rules.drain, rules.dwell_down) == (33, 34)
+    assert (rules.backoff, rules.backoff_max) == (35, 36)
+    assert (rules.cuts.low, rules.cuts.high, rules.cuts.hysteresis) == (11, 12, 1)
+    weights = rules.rating.weights
+    assert (weights.cpu, weights.memory, weights.network, weights.availability) == (1, 2, 3, 4)
+    memory = rules.rating.memory
+    assert (memory.history, memory.best, memory.best_age, memory.smoothing) == (6, 7, 8, 0.9)
+    assert rules.rating.network_capacity == 5
+
+
+def test_the_policy_comes_by_name_with_its_thresholds():
+    """`fixed` has none."""
+    assert isinstance(build_policy(Settings(scaling=Scaling(policy="fixed"))), Fixed)
+    policy = build_policy(Settings(scaling=Scaling(
+        low=1, high=2, critical=3, up=4, down=5, cooldown=6, dwell_up=7, dwell_down=8
+    )))  # fmt: skip
+    assert isinstance(policy, StepPolicy)
+    step = policy.step
+    assert (step.low, step.high, step.critical, step.up) == (1, 2, 3, 4)
+    assert (step.down, step.cooldown, step.dwell_up, step.dwell_down) == (5, 6, 7, 8)
+
+
+def test_names_are_never_used_twice():
+    """They carry the application's name, and can be DNS names."""
+    name = worker_names("shop")
+    names = {name() for _ in range(1000)}
+    assert len(names) == 1000
+    assert all(one.startswith("steelyard-shop-") and len(one) == 23 for one in names)
+
+
+def test_the_machine_is_measured():
+    """As others measure it."""
+    assert this_machine().memory == psutil.virtual_memory().total
+    assert this_machine().cpus == psutil.cpu_count()
+
+
+def test_each_life_of_a_fleet_has_an_epoch_of_its_own():
+    """Versions of an earlier agent must not be taken for this one's."""
+    settings = Settings()
+    epochs = {build_fleet(settings, None).publication.epoch for _ in range(3)}
+    assert len(epochs) == 3
+
+
+def test_a_runtime_that_is_not_built_yet_says_so():
+    """With what to use instead."""
+    with pytest.raises(UsageError, match="not built yet"):
+        build_runtime(Settings(runtime=Runtime(kind="docker")))
