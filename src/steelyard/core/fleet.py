@@ -311,11 +311,14 @@ class Fleet:
             return
         if self._drained(worker):
             worker.move(Signal.EMPTY, self._now)
+            outcome = "has drained"
         elif self._now - worker.since >= self.rules.drain:
             worker.move(Signal.DEADLINE, self._now)
+            left = self.links.open_exchanges(worker.name)
+            outcome = f"drain deadline of {self.rules.drain:g} s with {left} exchanges open"
         else:
             return
-        self._decide("stop", (worker.name,), f"{worker.story[-1]}; {worker.why_leaving}")
+        self._decide("stop", (worker.name,), f"{outcome}; {worker.why_leaving}")
         self._out.append(Stop(worker.name))
 
     def _drained(self, worker: Worker) -> bool:
