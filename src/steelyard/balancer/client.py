@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 LINGER_PAUSE = 2.0  # without a byte or the client's own close
 LINGER_WHOLE = 30.0
-# A client that connected just before a stop has its request on the way.
+# When the balancer stops, a client that connected or was answered within this time may have a
+# request on its way, and gets as much time for it to arrive.
 LATECOMER = 1.0
 
 SERVING, ENDING, LINGERING = range(3)
@@ -128,10 +129,11 @@ class Client(Stream):
         self._read()
         if not self.open or self.exchange is not None or self._phase != SERVING:
             return
-        if self.buffer or not self._served:
-            self.deadline = min(self.deadline, self.loop.now + LATECOMER)
-        else:
+        silence = self.loop.now + self._plane.limits.idle_timeout - self.deadline
+        if self._served and not self.buffer and silence > LATECOMER:
             self.close()
+        else:
+            self.deadline = min(self.deadline, self.loop.now + LATECOMER)
 
     def close(self) -> None:
         if self.open:
@@ -224,12 +226,13 @@ class Client(Stream):
             self.deadline = min(self.deadline, self.loop.now + self._plane.limits.body_timeout)
             if len(self.buffer) >= WINDOW:
                 self.pause()
-        elif self.eof or (self._plane.draining and not self.buffer):
+        elif self.eof:
             self.close()
         else:
             self.resume()
             if not self.buffer:
-                self.deadline = self.loop.now + self._plane.limits.idle_timeout
+                limit = LATECOMER if self._plane.draining else self._plane.limits.idle_timeout
+                self.deadline = self.loop.now + limit
             elif self.deadline == inf:
                 self.deadline = self.loop.now + self._plane.limits.head_timeout
 

@@ -50,7 +50,8 @@ class Control:
     def finish(self, timeout: float) -> None:
         """Say farewell to the agent and end."""
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._leave.set)
+            with contextlib.suppress(RuntimeError):  # it has ended already
+                self._loop.call_soon_threadsafe(self._leave.set)
         self._thread.join(timeout)
 
     def _run(self) -> None:

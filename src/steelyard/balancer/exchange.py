@@ -42,6 +42,7 @@ class Exchange:
         "_dial",
         "_heard",
         "_plane",
+        "_relayed",
         "_upstream",
         "answer",
         "forward",
@@ -54,6 +55,7 @@ class Exchange:
         self._upstream: Upstream | None = None
         self._began = 0.0  # when the worker had what it needs to answer
         self._heard = False  # the worker said something
+        self._relayed = False  # the client has a part of the worker's answer
         self._broken = False  # the worker takes no more, but may have answered
         self.forward = forward
         self.answer = Answer(forward.head, plane.limits.head, plane.limits.fields)
@@ -141,6 +143,7 @@ class Exchange:
             self._end(502, f"the worker's answer is malformed: {bad.message}", failed=True)
             return
         if not opened and answer.head is not None:
+            self._relayed = True
             upstream.worker.tally.first_byte(monotonic() - self._began)
             if self._broken and not client.eof:
                 client.resume()  # some clients read only when all is written: let them finish
@@ -305,7 +308,7 @@ class Exchange:
     def _end(self, status: int, reason: str, failed: bool) -> None:
         """Without a whole answer: one of ours, or a visible cut when the worker's had begun."""
         self._drop_upstream(failed)
-        if self.answer.head is not None:
+        if self._relayed:
             self._client.cut(self.answer.until_close)
             return
         head = self.forward.head

@@ -91,6 +91,11 @@ class Loop:
         del self._handlers[fd]
         self._graveyard.append(sock)
 
+    def forget(self, fd: int) -> None:
+        """Forget a handler whose file descriptor stays open."""
+        del self._handlers[fd]
+        self._epoll.unregister(fd)
+
     def run(self) -> None:
         """Serve until `running` is False."""
         next_sweep = time.monotonic() + self._sweep_every
@@ -175,7 +180,8 @@ class Waker:
         self._owner.expired()
 
     def abort(self) -> None:
-        self._loop.drop(self._fd, self)
+        """Leave the loop; `wake` stays harmless, for another thread may be about to call it."""
+        self._loop.forget(self._fd)
 
-    def close(self) -> None:
+    def __del__(self) -> None:
         os.close(self._fd)

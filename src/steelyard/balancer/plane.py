@@ -109,6 +109,11 @@ class Plane:
     def _drain(self) -> None:
         self._listener.leave()
         self.draining = True
+        log.info(
+            "balancer: stopping; %d clients have %g s to finish",
+            len(self.clients),
+            self.limits.drain,
+        )
         self._waker.deadline = self.loop.now + self.limits.drain
         for client in list(self.clients):
             client.leave_if_idle()

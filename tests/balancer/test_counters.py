@@ -1,0 +1,56 @@
+"""Counters and leases."""
+
+from __future__ import annotations
+
+import asyncio
+
+from steelyard.balancer.counters import Bell, Lease, Tally
+
+
+def test_a_lease_is_given_back_once() -> None:
+    """However often it is released, the count falls by one."""
+    tally = Tally(Bell())
+    first, second = Lease(tally), Lease(tally)
+    assert tally.inflight == 2
+    first.release(failed=True)
+    first.release(failed=True)
+    assert (tally.inflight, tally.requests, tally.failures) == (1, 1, 1)
+    second.release(failed=False)
+    assert (tally.inflight, tally.requests, tally.failures) == (0, 2, 1)
+
+
+def test_time_to_first_byte() -> None:
+    """Times are summed up and sorted into buckets."""
+    tally = Tally(Bell())
+    for seconds in (0.0001, 0.0009, 1000.0):
+        tally.first_byte(seconds)
+    assert tally.histogram[0] == 1
+    assert tally.histogram[1] == 1
+    assert tally.histogram[-1] == 1
+    assert tally.seconds == 1000.001
+
+
+async def test_the_bell_rings_when_a_leaving_worker_is_done() -> None:
+    """The last exchange of a worker that leaves is news; any other is not."""
+    bell, news = Bell(), asyncio.Event()
+    bell.ring()  # hangs nowhere yet: silent
+    bell.hang(asyncio.get_running_loop(), news)
+    tally = Tally(bell)
+    Lease(tally).release(failed=False)
+    await asyncio.sleep(0)
+    assert not news.is_set()
+    tally.leaving = True
+    first, second = Lease(tally), Lease(tally)
+    first.release(failed=False)
+    await asyncio.sleep(0)
+    assert not news.is_set()
+    second.release(failed=False)
+    await asyncio.wait_for(news.wait(), 5)
+
+
+def test_a_bell_whose_loop_is_closed_is_silent() -> None:
+    """The data thread does not care that the control thread has ended."""
+    bell, loop = Bell(), asyncio.new_event_loop()
+    bell.hang(loop, asyncio.Event())
+    loop.close()
+    bell.ring()

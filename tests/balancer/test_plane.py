@@ -1,0 +1,329 @@
+"""The data plane as a whole: tables that change, pools, the listener, a stop without loss."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import socket
+import threading
+
+import pytest
+
+from steelyard.balancer.listener import BREATH
+from steelyard.balancer.upstream import Upstream
+from steelyard.core.lifecycle import State
+from tests.balancer.stage import GET, OK, Conn, Play, Stage, always, stage, until
+
+POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
+
+
+def named(name: bytes) -> Play:
+    """A worker that answers with its name."""
+    return always(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(name), name))
+
+
+def idle(s: Stage) -> int:
+    """Idle connections to workers."""
+    return sum(len(worker.idle) for worker in s.roster)
+
+
+def test_weights_share_the_requests() -> None:
+    """One round of the ring gives each worker its share."""
+    with stage(named(b"a"), named(b"b")) as s:
+        s.queue(s.workers[0].entry(weight=3), s.workers[1].entry(weight=1))
+        ring = s.plane.table.ring
+        assert ring is not None
+        got = [s.get().body for _ in range(ring.size)]
+        assert got.count(b"a") == 3 * got.count(b"b")
+
+
+@pytest.mark.parametrize(
+    ("state", "weight"),
+    [(State.SUNDOWN, 1), (State.SHUTDOWN, 1), (State.INIT, 1), (State.LU, 0)],
+)
+def test_who_gets_nothing_new(state: State, weight: float) -> None:
+    """A worker that is leaving, not ready or without weight gets no request."""
+    with stage(named(b"a"), named(b"b")) as s:
+        s.queue(s.workers[0].entry(state, weight), s.workers[1].entry(State.HU))
+        assert {s.get().body for _ in range(40)} == {b"b"}
+        s.queue(s.workers[0].entry(state, weight))
+        assert s.get().status == 503
+
+
+def test_an_open_exchange_outlives_its_workers_place_in_the_ring() -> None:
+    """SUNDOWN takes nothing new and finishes what it has; then its connection is closed."""
+    go = threading.Event()
+
+    def slow(conn: Conn) -> None:
+        conn.request()
+        assert go.wait(10)
+        conn.send(OK)
+        assert conn.ended()
+
+    with stage(slow) as s, s.call() as client:
+        client.send(GET)
+        until(lambda: len(s.worker.seen) == 1)
+        s.queue(s.worker.entry(State.SUNDOWN))
+        assert s.inflight() == 1
+        assert s.get().status == 503
+        go.set()
+        assert client.answer().body == b"ok"
+        until(lambda: s.inflight() == 0)
+        assert idle(s) == 0
+
+
+def test_idle_connections_of_a_worker_that_left_are_closed() -> None:
+    """A worker out of the ring keeps no connection of ours."""
+    with stage(always()) as s:
+        assert s.get().status == 200
+        until(lambda: idle(s) == 1)
+        s.queue()
+        assert idle(s) == 0
+        s.queue(s.worker.entry())
+        assert s.get().status == 200
+        assert s.worker.accepted == 2
+
+
+def test_idle_connection_that_the_worker_closes_is_dropped_at_once() -> None:
+    """The pool holds no connection that is known to be closed."""
+    go = threading.Event()
+
+    def play(conn: Conn) -> None:
+        conn.request()
+        conn.send(OK)
+        assert go.wait(10)
+
+    with stage(play) as s:
+        assert s.get().status == 200
+        until(lambda: idle(s) == 1)
+        go.set()
+        until(lambda: idle(s) == 0)
+
+
+def test_idle_connection_that_speaks_out_of_turn_is_dropped() -> None:
+    """Nobody's request is answered with what came unasked."""
+    go = threading.Event()
+
+    def play(conn: Conn) -> None:
+        conn.request()
+        conn.send(OK)
+        assert go.wait(10)
+        conn.send(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+        assert conn.ended()
+
+    with stage(play) as s:
+        assert s.get().status == 200
+        until(lambda: idle(s) == 1)
+        go.set()
+        until(lambda: idle(s) == 0)
+
+
+def test_idle_connection_grows_old() -> None:
+    """An idle connection is closed before the worker would do it."""
+    with stage(always(), upstream_idle=0.1) as s:
+        assert s.get().status == 200
+        until(lambda: idle(s) == 1)
+        until(lambda: idle(s) == 0)
+
+
+def test_a_worker_that_moved_is_called_at_its_new_address() -> None:
+    """The same name at another port is another worker; its connections are not mixed up."""
+    with stage(named(b"a"), named(b"b")) as s:
+        s.queue(s.workers[0].entry())
+        assert s.get().body == b"a"
+        moved = s.workers[1].entry().model_copy(update={"name": s.workers[0].name})
+        s.queue(moved)
+        assert {s.get().body for _ in range(5)} == {b"b"}
+
+
+def test_no_more_clients_than_allowed() -> None:
+    """Over the limit clients wait in the backlog until another leaves."""
+    with stage(always(), connections=2) as s:
+        first, second = s.call(), s.call()
+        for client in (first, second):
+            client.send(GET)
+            assert client.answer().status == 200
+        third = s.call()
+        third.send(GET)
+        first.send(GET)
+        assert first.answer().status == 200
+        assert len(s.plane.clients) == 2
+        first.sock.close()
+        assert third.answer().status == 200
+        second.sock.close()
+        third.sock.close()
+
+
+def test_out_of_file_descriptors() -> None:
+    """Without a descriptor for a client it waits; when there are some again it is served."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with stage(always()) as s:
+        assert s.get().status == 200
+        client = s.call()
+        waiting = socket.socket()
+        hoard: list[socket.socket] = []
+        resource.setrlimit(resource.RLIMIT_NOFILE, (waiting.fileno() + 20, hard))
+        try:
+            with contextlib.suppress(OSError):
+                while True:
+                    hoard.append(socket.socket())
+            waiting.connect(("127.0.0.1", s.port))
+            waiting.sendall(GET)
+            until(lambda: any(getattr(h, "_warned", False) for h in s.handlers()))
+            client.send(GET)  # who is connected is served on
+            assert client.answer().status == 200
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            for sock in hoard:
+                sock.close()
+        waiting.settimeout(BREATH * 20)
+        assert waiting.recv(1000).startswith(b"HTTP/1.1 200")
+        waiting.close()
+        client.sock.close()
+
+
+def test_a_bug_costs_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of ours ends the connection it happened on, and nothing else."""
+    with stage(always()) as s, s.call() as client:
+        client.send(GET)
+        assert client.answer().status == 200
+        with monkeypatch.context() as patch:
+            patch.setattr(Upstream, "lend", lambda *_: 1 / 0)
+            client.send(GET)
+            assert client.ended()
+        assert s.get().status == 200
+
+
+# A stop without loss
+
+
+def test_stop_lets_exchanges_finish() -> None:
+    """Idle clients are closed, open exchanges end with `Connection: close`, then it is over."""
+    go = threading.Event()
+
+    def slow(conn: Conn) -> None:
+        conn.request()
+        conn.send(OK)
+        conn.request()
+        assert go.wait(10)
+        conn.send(OK)
+
+    with stage(slow) as s, s.call() as busy, s.call() as quiet:
+        quiet.send(GET)
+        assert quiet.answer().status == 200
+        busy.send(GET)
+        until(lambda: s.inflight() == 1)
+        s.plane.stop()
+        assert quiet.ended()
+        assert s.thread.is_alive()
+        go.set()
+        answer = busy.answer()
+        assert (answer.status, answer.get(b"connection")) == (200, b"close")
+        assert busy.ended()
+        s.thread.join(10)
+        assert not s.thread.is_alive()
+
+
+def test_stop_lets_bodies_finish() -> None:
+    """A request whose body is still coming is served to the end."""
+    with stage(always()) as s, s.call() as client:
+        client.send(POST)
+        until(lambda: s.inflight() == 1)
+        s.plane.stop()
+        until(lambda: s.plane.draining)
+        client.send(b"body")
+        assert client.answer().get(b"connection") == b"close"
+        s.thread.join(10)
+        assert s.worker.seen[0].body == b"body"
+
+
+def test_stop_serves_who_has_just_connected() -> None:
+    """A client that was accepted, but whose request is on its way, gets its answer."""
+    with stage(always()) as s, s.call() as client:
+        until(lambda: len(s.plane.clients) == 1)
+        s.plane.stop()
+        until(lambda: s.plane.draining)
+        client.send(GET)
+        assert client.answer().get(b"connection") == b"close"
+
+
+def test_stop_accepts_nobody_new() -> None:
+    """Connections that come after the stop are left to the others who share the port."""
+    go = threading.Event()
+
+    def slow(conn: Conn) -> None:
+        conn.request()
+        assert go.wait(10)
+        conn.send(OK)
+
+    with stage(slow) as s, s.call() as client:
+        client.send(GET)
+        until(lambda: s.inflight() == 1)
+        s.plane.stop()
+        until(lambda: s.plane.draining)
+        with s.call() as late:
+            late.send(GET)
+            go.set()
+            assert client.answer().status == 200
+            assert len(s.worker.seen) == 1
+
+
+def test_stop_has_a_deadline() -> None:
+    """What has not ended by then is cut."""
+
+    def never(conn: Conn) -> None:
+        conn.request()
+        assert conn.ended()
+
+    with stage(never, drain=0.2) as s, s.call() as client:
+        client.send(GET)
+        until(lambda: s.inflight() == 1)
+        s.plane.stop()
+        assert client.ended()
+        s.thread.join(10)
+        assert not s.thread.is_alive()
+
+
+def test_second_stop_is_at_once() -> None:
+    """Asked twice, it does not wait."""
+
+    def never(conn: Conn) -> None:
+        conn.request()
+        assert conn.ended()
+
+    with stage(never, drain=1000) as s, s.call() as client:
+        client.send(GET)
+        until(lambda: s.inflight() == 1)
+        s.plane.stop()
+        s.plane.stop()
+        s.thread.join(10)
+        assert not s.thread.is_alive()
+
+
+def test_stop_under_load_loses_nothing() -> None:
+    """Clients in full swing lose no request: the last answer each gets says that it is."""
+    lost: list[object] = []
+    with stage(always(), always()) as s:
+
+        def swing() -> None:
+            with s.call() as client:
+                closing = None
+                while closing is None:
+                    try:
+                        client.send(GET)
+                        answer = client.answer()
+                    except (EOFError, OSError) as error:
+                        lost.append(error)
+                        return
+                    if answer.status != 200:
+                        lost.append(answer)
+                    closing = answer.get(b"connection")
+
+        threads = [threading.Thread(target=swing) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        until(lambda: s.total("requests") > 200)
+        s.plane.stop()
+        for thread in threads:
+            thread.join(10)
+        assert lost == []
