@@ -7,6 +7,7 @@ import signal
 
 import httpx
 import psutil
+import pytest
 
 from tests.e2e.gateway import QUICK, Gateway
 
@@ -53,6 +54,35 @@ async def test_ctrl_c_twice_stops_at_once(gateway):
         results = await asyncio.gather(slow, return_exceptions=True)
     assert isinstance(results[0], httpx.HTTPError)
     assert gone(everything)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 0.6])  # in the pause, importing, starting
+async def test_ctrl_c_leaves_nothing_while_the_agent_is_away(gateway, seconds):
+    """Its workers outlived the agent, so another one comes to stop them."""
+    g = gateway("--min", "2", "--max", "2").start()
+    await g.ready()
+    everything = family(g)
+    g.children("agent")[0].kill()
+    while "agent ended" not in g.output():
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(seconds)
+    g.signal(signal.SIGINT)
+    assert await asyncio.to_thread(g.wait) == 0
+    assert gone(everything)
+    assert g.workers() == []
+
+
+async def test_ctrl_c_leaves_nothing_when_the_agent_is_killed_meanwhile(gateway):
+    """An agent that dies while it stops its workers is followed by one that goes on with it."""
+    stubborn = ("sh", "-c", "trap '' TERM; exec python3 -m http.server {port}")
+    g = gateway("--min", "1", "--max", "1", command=stubborn).start()
+    await g.ready()
+    g.signal(signal.SIGINT)
+    while "stop " not in g.output():
+        await asyncio.sleep(0.01)
+    g.children("agent")[0].kill()
+    assert await asyncio.to_thread(g.wait) == 0
+    assert g.workers() == []
 
 
 async def test_after_a_killed_parent_the_workers_are_adopted(gateway):

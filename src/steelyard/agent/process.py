@@ -32,27 +32,29 @@ from steelyard.token import ensure_token
 log = logging.getLogger(__name__)
 
 
-def run_agent(settings: Settings) -> None:
-    """Run until told to stop."""
+def run_agent(settings: Settings, *, last: bool = False) -> None:
+    """Run until told to stop; the last agent comes only to end what is left, and is told now."""
     with sole_agent(settings.folder):
         token = ensure_token(settings.token_file)
         with listen(settings.agent.listen, 128, "--agent-listen") as sock:
-            asyncio.run(_run(settings, token, sock))
+            asyncio.run(_run(settings, token, sock, last))
 
 
-async def _run(settings: Settings, token: str, sock: socket.socket) -> None:
+async def _run(settings: Settings, token: str, sock: socket.socket, last: bool) -> None:
     async with _drivers(settings) as (runtime, store):
         if settings.runtime.leftovers == "reap":
             await _reap(runtime, store)
         fleet = build_fleet(settings, await _kept_limits(store))
         agent = Agent(settings, fleet, runtime, Writer(store))
         async with serve_api(agent, token, sock):
-            await _live(agent)
+            await _live(agent, last)
 
 
-async def _live(agent: Agent) -> None:
+async def _live(agent: Agent, last: bool) -> None:
     """Run the loop until a signal; then end as configured."""
     stop = Stop(agent)
+    if last:
+        stop.asked.set()
     running = asyncio.create_task(agent.run())
     asked = asyncio.create_task(stop.asked.wait())
     await asyncio.wait({running, asked}, return_when=asyncio.FIRST_COMPLETED)

@@ -44,7 +44,7 @@ def _play(role: Role) -> None:
     if role.part == "agent":
         from steelyard.agent.process import run_agent
 
-        run_agent(role.settings)
+        run_agent(role.settings, last=role.last)
     else:
         _balance(role)
 

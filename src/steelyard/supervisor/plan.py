@@ -39,12 +39,21 @@ class Role(BaseModel):
     settings: Settings
     parent: int
     listen_fd: int = -1  # a balancer's share of the gateway's port
+    last: bool = False  # an agent that comes only to stop the workers of the one before
     source: AgentLink | Queue | None = None  # a balancer's: an agent, or a fixed fleet
 
 
 def agent_role(settings: Settings) -> Role:
     """The agent of an application."""
     return Role(part="agent", name="agent", settings=settings, parent=os.getpid())
+
+
+def last_role(role: Role) -> Role:
+    """The agent that clears up after this one, whose port may be taken by now."""
+    listen = Address(role.settings.agent.listen.host, 0)
+    agent = role.settings.agent.model_copy(update={"listen": listen})
+    settings = role.settings.model_copy(update={"agent": agent})
+    return role.model_copy(update={"settings": settings, "last": True})
 
 
 def balancer_role(
