@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import subprocess
 
 import httpx
 import psutil
@@ -82,6 +83,18 @@ async def test_ctrl_c_leaves_nothing_when_the_agent_is_killed_meanwhile(gateway)
         await asyncio.sleep(0.01)
     g.children("agent")[0].kill()
     assert await asyncio.to_thread(g.wait) == 0
+    assert g.workers() == []
+
+
+async def test_a_reader_of_the_messages_that_goes_away_does_not_end_the_gateway(gateway):
+    """As with `steelyard up 2>&1 | head`: what cannot be told is not told."""
+    g = gateway("--min", "1", "--max", "1", *QUICK).start(stderr=subprocess.PIPE)
+    await g.ready()
+    g.process.stderr.close()
+    killed = g.children("agent")[0]
+    killed.kill()  # something to tell
+    await g.until(lambda told: g.children("agent") not in ([], [killed]))
+    assert g.stop() == 0
     assert g.workers() == []
 
 
