@@ -104,7 +104,13 @@ def reap(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(0, "exit code 0"), (3, "exit code 3"), (-9, "killed by SIGKILL")]
+    ("status", "words"),
+    [
+        (0, "exit code 0"),
+        (3, "exit code 3"),
+        (-9, "killed by SIGKILL"),
+        (-40, "killed by signal 40"),
+    ],
 )
 def test_an_end_in_words(status, words):
     """As people say it."""

@@ -116,4 +116,9 @@ class Child:
 
 def describe(status: int) -> str:
     """A process's end in words."""
-    return f"exit code {status}" if status >= 0 else f"killed by {signal.Signals(-status).name}"
+    if status >= 0:
+        return f"exit code {status}"
+    try:
+        return f"killed by {signal.Signals(-status).name}"
+    except ValueError:  # real-time signals have no names
+        return f"killed by signal {-status}"
