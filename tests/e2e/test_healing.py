@@ -13,6 +13,22 @@ from tests.e2e.gateway import QUICK, free_port
 from tests.e2e.load import Load
 
 
+async def test_an_agent_comes_back_while_its_store_is_down(gateway):
+    """It finds its workers without it, and says so."""
+    g = gateway("--min", "1", "--max", "1", *QUICK).start()
+    await g.ready()
+    pids = g.worker_pids()
+    for path in g.home.glob("*/store.sqlite*"):
+        path.unlink()
+        path.mkdir()  # root may write any file, but no one a folder
+    killed = g.children("agent")[0]
+    killed.kill()
+    await asyncio.to_thread(killed.wait, 10)
+    told = await g.until(lambda told: told.ready == 1 and bool(told.notes))
+    assert "store" in told.notes[0]
+    assert g.worker_pids() == pids
+
+
 async def test_balancers_of_a_second_gateway_are_told_apart(gateway):
     """Each tells the agent of its own exchanges, under a name of its own."""
     g = gateway("--min", "1", "--max", "1", *QUICK).start()

@@ -12,7 +12,7 @@ import logging
 import signal
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from steelyard.agent.build import build_fleet, build_runtime
 from steelyard.agent.lock import sole_agent
@@ -107,21 +107,30 @@ async def _drivers(settings: Settings) -> AsyncIterator[tuple[Runtime, Store]]:
     for note in runtime.notes:
         log.warning("%s", note)
     try:
-        await store.open()
+        await _open(store)
         yield runtime, store
     finally:
         await runtime.close()
         await store.close()
 
 
+async def _open(store: Store) -> None:
+    """Connect; a store that is down must not keep the agent from its workers."""
+    try:
+        await store.open()
+    except StoreError as error:
+        log.warning("store: %s; going on from memory", error.message)
+
+
 async def _reap(runtime: Runtime, store: Store) -> None:
     """Stop what an earlier agent left."""
     left = await runtime.running()
     await asyncio.gather(*(runtime.stop(worker.name, grace=5.0) for worker in left))
-    for record in await store.workers():
-        await store.delete(record.name)
     if left:
         log.info("reaped %d workers of an earlier agent", len(left))
+    with suppress(StoreError):  # then the records go when the fleet reconciles
+        for record in await store.workers():
+            await store.delete(record.name)
 
 
 async def _kept_limits(store: Store) -> LimitsRecord | None:
