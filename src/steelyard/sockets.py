@@ -15,6 +15,12 @@ class ListenError(SteelyardError):
     fault = Fault.MACHINE
 
 
+class InUseError(ListenError):
+    """Somebody else has it, who may leave: a gateway whose agent came back late serves on."""
+
+    retry = True
+
+
 def listen(address: Address, backlog: int, flag: str, *, shared: bool = False) -> socket.socket:
     """A listening socket; `shared` lets others of ours listen on the same address."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
@@ -49,7 +55,7 @@ def listen_many(address: Address, count: int, backlog: int, flag: str) -> list[s
 def _explain(error: OSError | OverflowError, address: Address, flag: str) -> ListenError:
     code = getattr(error, "errno", None)
     if code == errno.EADDRINUSE:
-        return ListenError(
+        return InUseError(
             f"{address} is in use by another program",
             hint=f"choose another with {flag} HOST:PORT; `ss -ltnp` shows who listens",
         )

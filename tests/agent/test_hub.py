@@ -70,6 +70,24 @@ async def test_a_malformed_report_closes_the_link_with_its_reason(served: Served
     assert "malformed report" in link.close_reason
 
 
+async def test_a_report_in_bytes_is_read_all_the_same(served: Served):
+    """JSON is JSON."""
+    first, _ = served.boot()
+    async with served.link("b1") as link:
+        await link.send(report("b1", "e", 0, **{first: 3}).encode())
+        await until(lambda: served.agent.fleet.links.open_exchanges(first) == 3)
+
+
+async def test_a_report_under_another_name_closes_the_link(served: Served):
+    """Nobody would ever lose that balancer again, and drains would wait for it."""
+    served.boot()
+    async with served.link("b1") as link:
+        await link.send(report("b2", "e", 0))
+        await link.wait_closed()
+    assert "not b1" in link.close_reason
+    assert "b2" not in served.agent.fleet.links.by_name
+
+
 async def test_a_broken_link_is_noticed_and_a_new_one_takes_its_place(served: Served):
     """Lost, then joined again under the same name."""
     served.boot()

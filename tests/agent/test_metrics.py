@@ -27,7 +27,8 @@ def test_reports_are_summed_and_the_fleet_is_shown():
         inflight=2, requests=3, failures=1, bytes=10, seconds=0.003, histogram=histogram
     )
     for _ in range(2):
-        metrics.add(Report(balancer="b", epoch="e", version=1, workers={"w1": traffic}, refused=5))
+        told = Report(balancer="b", epoch="e", version=1, workers={"w1": traffic}, refused=5)
+        metrics.add(told, {"w1"})
     driver.report("b", w1=2)
     told = scraped(metrics, driver)
     assert told["steelyard_requests_total", "w1"] == 6
@@ -44,6 +45,8 @@ def test_an_ended_worker_is_dropped():
     """Labels of workers long gone must not pile up."""
     metrics, driver = Metrics(), Driver().booted()
     traffic = Traffic(inflight=0, requests=1, failures=0, bytes=0, seconds=0)
-    metrics.add(Report(balancer="b", epoch="e", version=1, workers={"w1": traffic}))
+    last = Report(balancer="b", epoch="e", version=1, workers={"w1": traffic})
+    metrics.add(last, {"w1", "w2"})
     metrics.forget("w1")
+    metrics.add(last, {"w2"})  # another balancer's last word, after the worker's end
     assert ("steelyard_requests_total", "w1") not in scraped(metrics, driver)

@@ -40,6 +40,7 @@ async def server(answer: bytes | None) -> AsyncIterator[Target]:
         (b"HTTP/1.0 503 Busy\r\n\r\n", "/health", False, "GET /health: status 503"),
         (b"hello\r\n", "/health", False, "GET /health: no HTTP answer"),
         (b"", "/health", False, "GET /health: no HTTP answer"),
+        (b"x" * 200_000, "/health", False, "GET /health: no HTTP answer"),
     ],
 )
 async def test_a_probe_tells_whether_a_worker_can_serve(answer, path, ok, problem):

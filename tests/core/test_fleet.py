@@ -293,3 +293,15 @@ class TestClose:
         for name in ("w1", "w2"):
             assert starts(d.tell(ev.Exited(name, "exit code 0"))) == []
         assert d.fleet.closed
+
+
+def test_new_limits_do_not_turn_an_end_round():
+    """Limits that are changed while the agent stops are kept, but start nothing."""
+    driver = Driver().booted()
+    driver.tell(ev.CloseAsked())
+    out = driver.tell(ev.LimitsAsked(3, 4))
+    assert starts(out) == []
+    assert any(isinstance(command, cmd.SaveLimits) for command in out)
+    for name in ("w1", "w2"):
+        driver.tell(ev.Exited(name, "stopped"))
+    assert driver.fleet.closed

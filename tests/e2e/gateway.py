@@ -53,7 +53,7 @@ class Gateway:
     def client(self) -> AgentClient:
         return AgentClient(Address("127.0.0.1", self.agent_port), self.home / "token", timeout=5)
 
-    def start(self) -> Gateway:
+    def start(self, stderr: int | None = None) -> Gateway:
         """Start it; returns at once."""
         words = [
             sys.executable, "-m", "steelyard", "up", "--state", str(self.home),
@@ -63,7 +63,11 @@ class Gateway:
         self.home.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=stderr or log,
+                start_new_session=True,
             )
         return self
 

@@ -6,9 +6,42 @@ import asyncio
 import os
 import random
 import signal
+import subprocess
+import sys
 
-from tests.e2e.gateway import QUICK
+from tests.e2e.gateway import QUICK, free_port
 from tests.e2e.load import Load
+
+
+async def test_an_agent_comes_back_while_its_store_is_down(gateway):
+    """It finds its workers without it, and says so."""
+    g = gateway("--min", "1", "--max", "1", *QUICK).start()
+    await g.ready()
+    pids = g.worker_pids()
+    for path in g.home.glob("*/store.sqlite*"):
+        path.unlink()
+        path.mkdir()  # root may write any file, but no one a folder
+    killed = g.children("agent")[0]
+    killed.kill()
+    await asyncio.to_thread(killed.wait, 10)
+    told = await g.until(lambda told: told.ready == 1 and bool(told.notes))
+    assert "store" in told.notes[0]
+    assert g.worker_pids() == pids
+
+
+async def test_balancers_of_a_second_gateway_are_told_apart(gateway):
+    """Each tells the agent of its own exchanges, under a name of its own."""
+    g = gateway("--min", "1", "--max", "1", *QUICK).start()
+    await g.ready()
+    words = [
+        sys.executable, "-m", "steelyard", "balancer", "--state", str(g.home),
+        "--agent", f"127.0.0.1:{g.agent_port}", "--listen", f"127.0.0.1:{free_port()}",
+    ]  # fmt: skip
+    second = await asyncio.create_subprocess_exec(*words, stderr=subprocess.DEVNULL)
+    told = await g.until(lambda told: len(told.balancers) == 4)
+    second.terminate()
+    await second.wait()
+    assert all(balancer.connected for balancer in told.balancers)
 
 
 async def test_a_killed_worker_is_replaced_and_no_idempotent_request_fails(gateway):

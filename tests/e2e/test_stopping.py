@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import subprocess
 
 import httpx
 import psutil
+import pytest
 
 from tests.e2e.gateway import QUICK, Gateway
 
@@ -53,6 +55,47 @@ async def test_ctrl_c_twice_stops_at_once(gateway):
         results = await asyncio.gather(slow, return_exceptions=True)
     assert isinstance(results[0], httpx.HTTPError)
     assert gone(everything)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 0.6])  # in the pause, importing, starting
+async def test_ctrl_c_leaves_nothing_while_the_agent_is_away(gateway, seconds):
+    """Its workers outlived the agent, so another one comes to stop them."""
+    g = gateway("--min", "2", "--max", "2").start()
+    await g.ready()
+    everything = family(g)
+    g.children("agent")[0].kill()
+    while "agent ended" not in g.output():
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(seconds)
+    g.signal(signal.SIGINT)
+    assert await asyncio.to_thread(g.wait) == 0
+    assert gone(everything)
+    assert g.workers() == []
+
+
+async def test_ctrl_c_leaves_nothing_when_the_agent_is_killed_meanwhile(gateway):
+    """An agent that dies while it stops its workers is followed by one that goes on with it."""
+    stubborn = ("sh", "-c", "trap '' TERM; exec python3 -m http.server {port}")
+    g = gateway("--min", "1", "--max", "1", command=stubborn).start()
+    await g.ready()
+    g.signal(signal.SIGINT)
+    while "stop " not in g.output():
+        await asyncio.sleep(0.01)
+    g.children("agent")[0].kill()
+    assert await asyncio.to_thread(g.wait) == 0
+    assert g.workers() == []
+
+
+async def test_a_reader_of_the_messages_that_goes_away_does_not_end_the_gateway(gateway):
+    """As with `steelyard up 2>&1 | head`: what cannot be told is not told."""
+    g = gateway("--min", "1", "--max", "1", *QUICK).start(stderr=subprocess.PIPE)
+    await g.ready()
+    g.process.stderr.close()
+    killed = g.children("agent")[0]
+    killed.kill()  # something to tell
+    await g.until(lambda told: g.children("agent") not in ([], [killed]))
+    assert g.stop() == 0
+    assert g.workers() == []
 
 
 async def test_after_a_killed_parent_the_workers_are_adopted(gateway):

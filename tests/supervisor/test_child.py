@@ -13,6 +13,7 @@ import pytest
 
 from steelyard.config.settings import Agent, Application, Settings
 from steelyard.config.values import Address
+from steelyard.sockets import listen
 from steelyard.supervisor.child import Child, describe
 from steelyard.supervisor.plan import agent_role
 from tests.e2e.gateway import free_port
@@ -68,7 +69,7 @@ async def test_a_child_that_is_killed_is_started_again(settings):
 
 
 async def test_an_error_that_a_restart_does_not_mend_is_final(settings, tmp_path):
-    """The port of this agent is taken by another."""
+    """The address of this agent is not this machine's."""
     said: list[str] = []
     wrong = settings.model_copy(update={"agent": Agent(listen=Address("192.0.2.1", 80))})
     child = Child(agent_role(wrong), said.append)
@@ -76,6 +77,20 @@ async def test_an_error_that_a_restart_does_not_mend_is_final(settings, tmp_path
     await asyncio.wait_for(child.gave_up.wait(), 30)
     assert child.restarts == 0
     assert "cannot be listened on" in " ".join(said)
+
+
+async def test_an_agent_whose_port_is_taken_waits_for_it(settings):
+    """Whoever took it while the agent was away may leave again."""
+    said: list[str] = []
+    child = Child(agent_role(settings), said.append)
+    with listen(settings.agent.listen, 1, "--agent-listen"):
+        child.start()
+        await until(lambda: child.restarts == 1)
+    await until(lambda: any("start steelyard" in line for line in said))
+    assert not child.gave_up.is_set()
+    assert "in use" in " ".join(said)
+    child.signal(signal.SIGTERM)
+    await child.ended()
 
 
 def test_a_child_dies_with_its_parent(settings):
@@ -104,7 +119,13 @@ def reap(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(0, "exit code 0"), (3, "exit code 3"), (-9, "killed by SIGKILL")]
+    ("status", "words"),
+    [
+        (0, "exit code 0"),
+        (3, "exit code 3"),
+        (-9, "killed by SIGKILL"),
+        (-40, "killed by signal 40"),
+    ],
 )
 def test_an_end_in_words(status, words):
     """As people say it."""

@@ -11,11 +11,12 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from steelyard.core.events import BalancerJoined, BalancerLost, Event, Reported
 from steelyard.core.queue import Queue
-from steelyard.core.report import parse_report
+from steelyard.core.report import Report, parse_report
 from steelyard.errors import MalformedError
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ class Hub:
         log.info("balancer %s connected", balancer)
         sender = asyncio.create_task(self._send(socket))
         try:
-            await self._receive(socket)
+            await self._receive(socket, balancer)
         finally:
             sender.cancel()
             self._close(socket, balancer)
@@ -61,12 +62,11 @@ class Hub:
                 if self._queue is not None:
                     await socket.send_text(self._queue.model_dump_json())
 
-    async def _receive(self, socket: WebSocket) -> None:
+    async def _receive(self, socket: WebSocket, balancer: str) -> None:
         with suppress(WebSocketDisconnect):
             while True:
-                text = await socket.receive_text()
                 try:
-                    self._tell(Reported(parse_report(text)))
+                    self._tell(Reported(_read(await socket.receive(), balancer)))
                 except MalformedError as error:
                     log.warning("%s", error.message)
                     await socket.close(POLICY_VIOLATION, error.message[:120])
@@ -78,3 +78,13 @@ class Hub:
             del self._owner[balancer]
             self._tell(BalancerLost(balancer))
             log.info("balancer %s disconnected", balancer)
+
+
+def _read(message: Message, balancer: str) -> Report:
+    """The report in a message; under another name its exchanges would never be let go of."""
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message["code"])
+    report = parse_report(message.get("text") or message.get("bytes") or "")
+    if report.balancer != balancer:
+        raise MalformedError(f"malformed report: balancer: not {balancer}, whose link this is")
+    return report

@@ -56,7 +56,7 @@ class Agent:
     def tell(self, event: ev.Event) -> None:
         """Give the fleet one event and set going what it commands."""
         if isinstance(event, ev.Reported):
-            self.metrics.add(event.report)
+            self.metrics.add(event.report, self.fleet.roster.by_name)
         for command in self.fleet.handle(event, self.clock()):
             self._execute(command)
         self._watch_started()

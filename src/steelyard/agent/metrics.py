@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -37,9 +37,12 @@ class Metrics:
     workers: dict[str, Total] = field(default_factory=dict)
     refused: int = 0
 
-    def add(self, report: Report) -> None:
+    def add(self, report: Report, known: Container[str]) -> None:
+        """Count a report in; a late word of an ended worker would bring its labels back."""
         self.refused += report.refused
         for name, traffic in report.workers.items():
+            if name not in known:
+                continue
             total = self.workers.setdefault(name, Total())
             total.requests += traffic.requests
             total.failures += traffic.failures

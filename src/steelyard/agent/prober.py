@@ -70,6 +70,8 @@ async def ask(target: Target, path: str | None, timeout: float) -> Probed:
             problem = await _connect_and_ask(target, path)
     except TimeoutError:
         problem = f"no answer within {timeout:g} s"
+    except ValueError:  # its first line does not end within the reader's limit
+        problem = f"GET {path}: no HTTP answer"
     except OSError as error:
         problem = f"port {target.port}: {error.strerror or error}"
     seconds = time.perf_counter() - began

@@ -12,7 +12,7 @@ import logging
 import signal
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from steelyard.agent.build import build_fleet, build_runtime
 from steelyard.agent.lock import sole_agent
@@ -32,27 +32,29 @@ from steelyard.token import ensure_token
 log = logging.getLogger(__name__)
 
 
-def run_agent(settings: Settings) -> None:
-    """Run until told to stop."""
+def run_agent(settings: Settings, *, last: bool = False) -> None:
+    """Run until told to stop; the last agent comes only to end what is left, and is told now."""
     with sole_agent(settings.folder):
         token = ensure_token(settings.token_file)
         with listen(settings.agent.listen, 128, "--agent-listen") as sock:
-            asyncio.run(_run(settings, token, sock))
+            asyncio.run(_run(settings, token, sock, last))
 
 
-async def _run(settings: Settings, token: str, sock: socket.socket) -> None:
+async def _run(settings: Settings, token: str, sock: socket.socket, last: bool) -> None:
     async with _drivers(settings) as (runtime, store):
         if settings.runtime.leftovers == "reap":
             await _reap(runtime, store)
         fleet = build_fleet(settings, await _kept_limits(store))
         agent = Agent(settings, fleet, runtime, Writer(store))
         async with serve_api(agent, token, sock):
-            await _live(agent)
+            await _live(agent, last)
 
 
-async def _live(agent: Agent) -> None:
+async def _live(agent: Agent, last: bool) -> None:
     """Run the loop until a signal; then end as configured."""
     stop = Stop(agent)
+    if last:
+        stop.asked.set()
     running = asyncio.create_task(agent.run())
     asked = asyncio.create_task(stop.asked.wait())
     await asyncio.wait({running, asked}, return_when=asyncio.FIRST_COMPLETED)
@@ -105,21 +107,30 @@ async def _drivers(settings: Settings) -> AsyncIterator[tuple[Runtime, Store]]:
     for note in runtime.notes:
         log.warning("%s", note)
     try:
-        await store.open()
+        await _open(store)
         yield runtime, store
     finally:
         await runtime.close()
         await store.close()
 
 
+async def _open(store: Store) -> None:
+    """Connect; a store that is down must not keep the agent from its workers."""
+    try:
+        await store.open()
+    except StoreError as error:
+        log.warning("store: %s; going on from memory", error.message)
+
+
 async def _reap(runtime: Runtime, store: Store) -> None:
     """Stop what an earlier agent left."""
     left = await runtime.running()
     await asyncio.gather(*(runtime.stop(worker.name, grace=5.0) for worker in left))
-    for record in await store.workers():
-        await store.delete(record.name)
     if left:
         log.info("reaped %d workers of an earlier agent", len(left))
+    with suppress(StoreError):  # then the records go when the fleet reconciles
+        for record in await store.workers():
+            await store.delete(record.name)
 
 
 async def _kept_limits(store: Store) -> LimitsRecord | None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_from
 from steelyard.cli.preflight import warn_exposure
 from steelyard.config.settings import Settings
@@ -32,7 +33,7 @@ def balancer(
     settings = settings_from(ctx)
     warn_exposure(settings)
     source = _source(settings, worker or [], agent)
-    console = Console(stderr=True, highlight=False)
+    console = Messages()
     raise SystemExit(asyncio.run(_serve(settings, source, console)))
 
 
@@ -55,7 +56,7 @@ def _source(settings: Settings, workers: list[str], agent: str | None) -> AgentL
 
 async def _serve(settings: Settings, source: AgentLink | Queue, console: Console) -> int:
     def say(line: str) -> None:
-        console.print(line, markup=False)
+        console.print(line, markup=False, soft_wrap=True)
 
     supervisor = Supervisor(settings, say, source)
     supervisor.start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel
@@ -41,6 +41,25 @@ def output() -> Console:
     """Where tables go; never folded when it is not a terminal, so that scripts can cut lines."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=200)
+
+
+class Messages(Console):
+    """Standard error, for commands that go on when nobody reads it any more.
+
+    A closed terminal or a `tee` that died must not take the gateway with it; rich would exit.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(stderr=True, highlight=False)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        try:
+            super().print(*objects, **options)
+        except OSError:
+            self.quiet = True
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
 
 
 def print_json(model: BaseModel) -> None:

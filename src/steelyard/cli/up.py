@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from steelyard.cli.boot import BootError, watch_boot
+from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_from
 from steelyard.cli.preflight import require_command, warn_exposure
 from steelyard.config.settings import Settings
@@ -36,7 +37,7 @@ def run_up(settings: Settings) -> None:
     """Serve until stopped; the exit status tells whether it went well."""
     require_command(settings)
     warn_exposure(settings)
-    console = Console(stderr=True, highlight=False)
+    console = Messages()
     raise SystemExit(asyncio.run(_serve(settings, console)))
 
 

@@ -202,7 +202,8 @@ class Fleet:
     def _limits_asked(self, low: int, high: int) -> None:
         before, after = f"{self.min}…{self.max}", f"{low}…{high}"
         self.min, self.max = low, high
-        self.target = clamp(self.target, low, high)
+        if not self.closing:  # the way down to nothing is not turned round
+            self.target = clamp(self.target, low, high)
         self._decide("limits", (), f"asked for by an operator: {before} → {after}")
         configured = {"configured_min": self.rules.min, "configured_max": self.rules.max}
         self._out.append(SaveLimits(LimitsRecord(min=low, max=high, **configured)))

@@ -1,4 +1,8 @@
-"""One child process: started again, ever more slowly, when it ends unasked."""
+"""One child process: started again, ever more slowly, when it ends unasked.
+
+An agent has workers that outlive it. When a stop finds it dead, between two lives or killed while
+it stopped them, a last one is started to do so.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from steelyard.supervisor.entry import USAGE
-from steelyard.supervisor.plan import Role
+from steelyard.supervisor.plan import Role, last_role
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 STABLE = 10.0  # seconds after which an end is not a failed start
+LAST_LIVES = 3  # of an agent that is killed again and again while it stops its workers
 
 
 class Child:
@@ -25,7 +30,8 @@ class Child:
         self.gave_up = asyncio.Event()  # it ended with an error that a restart does not mend
         self._say = say
         self._process: asyncio.subprocess.Process | None = None
-        self._stopping = False
+        self._stop = asyncio.Event()
+        self._last = False  # it ends by itself: a signal could only keep it from its work
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -37,8 +43,8 @@ class Child:
 
     def signal(self, number: signal.Signals) -> None:
         """Signal the process, if there is one; from now on it is not started again."""
-        self._stopping = True
-        if self._process is not None and self._process.returncode is None:
+        self._stop.set()
+        if self._process is not None and self._process.returncode is None and not self._last:
             with suppress(ProcessLookupError):
                 self._process.send_signal(number)
 
@@ -48,41 +54,57 @@ class Child:
             await asyncio.wait({self._task})
 
     async def _keep_running(self) -> None:
-        loop, pause = asyncio.get_running_loop(), FIRST_PAUSE
-        while not self._stopping:
+        loop, pause, status = asyncio.get_running_loop(), FIRST_PAUSE, 0
+        while not self._stop.is_set():
             began = loop.time()
-            status = await self._run()
-            if self._stopping or status == USAGE:
+            status = await self._run(self.role)
+            if self._stop.is_set() or status == USAGE:
                 break
             pause = FIRST_PAUSE if loop.time() - began >= STABLE else min(2 * pause, LONGEST_PAUSE)
             self._say(f"{self.role.name} ended ({describe(status)}), starting it again")
             self.restarts += 1
-            await asyncio.sleep(pause)
-        if not self._stopping:
+            await self._rest(pause)
+        if self._stop.is_set():
+            await self._clear_up(status)
+        else:
             self.gave_up.set()
 
-    async def _run(self) -> int:
+    async def _rest(self, seconds: float) -> None:
+        """Pause, but for no longer than until the stop."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), seconds)
+
+    async def _clear_up(self, status: int) -> None:
+        """Have an agent that did not end in order followed by one that does."""
+        for _ in range(LAST_LIVES if self.role.part == "agent" else 0):
+            if status in (0, USAGE):
+                break
+            self._say(f"{self.role.name} ended ({describe(status)}), stopping its workers")
+            self._last = True
+            status = await self._run(last_role(self.role))
+
+    async def _run(self, role: Role) -> int:
         """One life of the process; relay what it says, line by line."""
-        self._process = process = await self._spawn()
-        if self._stopping:  # asked to stop while it was being started
+        self._process = process = await self._spawn(role)
+        if self._stop.is_set() and not role.last:  # asked to stop while it was being started
             process.terminate()
         assert process.stderr is not None  # noqa: S101 - asked for in _spawn
         while line := await process.stderr.readline():
             self._say(line.decode(errors="replace").rstrip())
         return await process.wait()
 
-    async def _spawn(self) -> asyncio.subprocess.Process:
+    async def _spawn(self, role: Role) -> asyncio.subprocess.Process:
         script = os.memfd_create("steelyard-role")
         try:
-            os.write(script, self.role.model_dump_json().encode())
+            os.write(script, role.model_dump_json().encode())
             os.lseek(script, 0, os.SEEK_SET)
-            shared = [script] if self.role.listen_fd < 0 else [script, self.role.listen_fd]
+            shared = [script] if role.listen_fd < 0 else [script, role.listen_fd]
             return await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
                 "steelyard.supervisor.entry",
                 str(script),
-                self.role.name,  # for people who look at the process list
+                role.name,  # for people who look at the process list
                 stdin=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 pass_fds=shared,
@@ -94,4 +116,9 @@ class Child:
 
 def describe(status: int) -> str:
     """A process's end in words."""
-    return f"exit code {status}" if status >= 0 else f"killed by {signal.Signals(-status).name}"
+    if status >= 0:
+        return f"exit code {status}"
+    try:
+        return f"killed by {signal.Signals(-status).name}"
+    except ValueError:  # real-time signals have no names
+        return f"killed by signal {-status}"

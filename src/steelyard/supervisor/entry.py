@@ -44,7 +44,7 @@ def _play(role: Role) -> None:
     if role.part == "agent":
         from steelyard.agent.process import run_agent
 
-        run_agent(role.settings)
+        run_agent(role.settings, last=role.last)
     else:
         _balance(role)
 
@@ -55,7 +55,7 @@ def _balance(role: Role) -> None:
 
     source = AgentSource(*role.source) if isinstance(role.source, AgentLink) else role.source
     assert source is not None  # noqa: S101 - a balancer's role has one
-    run_balancer(role.settings.gateway, role.listen_fd, role.name, source)
+    run_balancer(role.settings.gateway, role.listen_fd, role.identity, source)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ user of the machine could read the application's environment.
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -38,7 +39,9 @@ class Role(BaseModel):
     name: str
     settings: Settings
     parent: int
+    identity: str = ""  # a balancer's name for the agent, which knows those of several gateways
     listen_fd: int = -1  # a balancer's share of the gateway's port
+    last: bool = False  # an agent that comes only to stop the workers of the one before
     source: AgentLink | Queue | None = None  # a balancer's: an agent, or a fixed fleet
 
 
@@ -47,13 +50,28 @@ def agent_role(settings: Settings) -> Role:
     return Role(part="agent", name="agent", settings=settings, parent=os.getpid())
 
 
+def last_role(role: Role) -> Role:
+    """The agent that clears up after this one, whose port may be taken by now."""
+    listen = Address(role.settings.agent.listen.host, 0)
+    agent = role.settings.agent.model_copy(update={"listen": listen})
+    settings = role.settings.model_copy(update={"agent": agent})
+    return role.model_copy(update={"settings": settings, "last": True})
+
+
 def balancer_role(
     settings: Settings, index: int, listen_fd: int, source: AgentLink | Queue
 ) -> Role:
-    """One of the balancers; its name is stable, so that a successor takes its place."""
+    """One of the balancers.
+
+    Its identity is stable, so that a successor takes its place, and is shared with no balancer of
+    another gateway, or of this one's earlier life: the agent would mix up their exchanges, and
+    stop a worker that only one of them has let go of.
+    """
+    name = f"balancer-{index}"
     return Role(
         part="balancer",
-        name=f"balancer-{index}",
+        name=name,
+        identity=f"{name}@{socket.gethostname()}:{os.getpid()}",
         settings=settings,
         parent=os.getpid(),
         listen_fd=listen_fd,
