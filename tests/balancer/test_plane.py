@@ -170,6 +170,7 @@ def test_out_of_file_descriptors() -> None:
             waiting.connect(("127.0.0.1", s.port))
             waiting.sendall(GET)
             until(lambda: any(getattr(h, "_warned", False) for h in s.handlers()))
+            assert any(getattr(h, "_accepting", True) is False for h in s.handlers())
             client.send(GET)  # who is connected is served on
             assert client.answer().status == 200
         finally:

@@ -18,6 +18,8 @@ from steelyard.core.queue import Queue
 
 log = logging.getLogger(__name__)
 
+FIRST_QUEUE = 1.0
+
 
 class Control:
     """Feeds a plane from an agent or from a fixed queue."""
@@ -34,12 +36,11 @@ class Control:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
-        self._up = threading.Event()
 
     def start(self) -> None:
-        """Begin; a fixed queue of plain addresses is on offer when this returns."""
+        """Begin, and wait a moment for the first queue: until then every request is refused."""
         self._thread.start()
-        self._up.wait()
+        self._intake.first.wait(FIRST_QUEUE)
 
     def finish(self, timeout: float) -> None:
         """Say farewell to the agent and end."""
@@ -53,8 +54,6 @@ class Control:
             asyncio.run(self._main())
         except Exception:
             log.exception("balancer: the control thread failed; the last queue is served on")
-        finally:
-            self._up.set()
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -70,7 +69,6 @@ class Control:
         ledger = Ledger(self._balancer, self._plane, self._roster)
         feed = Feed(source, self._balancer, self._intake, ledger, self._rng)
         self._plane.bell.hang(asyncio.get_running_loop(), feed.news)
-        self._up.set()
         running = asyncio.create_task(feed.run())
         await self._leave.wait()
         feed.leave()
@@ -79,7 +77,6 @@ class Control:
     async def _stay(self, queue: Queue) -> None:
         while not self._leave.is_set():
             self._intake.apply(queue)
-            self._up.set()
             try:
                 await asyncio.wait_for(self._leave.wait(), FRESH)
             except TimeoutError:

@@ -257,8 +257,8 @@ class Exchange:
         """The worker takes no more. Whether it has answered, the next read will tell."""
         self._broken = True
         upstream.pending.clear()
-        upstream.watch((upstream.mask & ~OUT) | IN)
-        if not self.forward.done:
+        upstream.watch(upstream.mask & ~OUT if self._relayed else IN)
+        if not self.forward.done and not self._relayed:
             self._client.pause()
 
     def _body_progress(self) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import re
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -29,13 +30,14 @@ EVERY = 1.0
 BACKOFF_MIN = 0.1
 BACKOFF_MAX = 2.0
 OPEN_TIMEOUT = 5.0
+PING = 5.0  # an agent that vanished without a close is noticed within two of these
 LARGEST_QUEUE = 16 * 2**20
 
 
 class AgentSource(NamedTuple):
     """Where queues come from."""
 
-    url: str  # ws://HOST:PORT
+    url: str  # ws://HOST:PORT; http:// is understood as the same
     token_file: Path
 
 
@@ -46,7 +48,8 @@ class Feed:
         self, source: AgentSource, balancer: str, intake: Intake, ledger: Ledger, rng: random.Random
     ) -> None:
         self._source = source
-        self._url = f"{source.url.rstrip('/')}/v1/queue?balancer={quote(balancer, safe='')}"
+        base = re.sub("^http", "ws", source.url.rstrip("/"))
+        self._url = f"{base}/v1/queue?balancer={quote(balancer, safe='')}"
         self._intake = intake
         self._ledger = ledger
         self._rng = rng
@@ -88,6 +91,8 @@ class Feed:
             open_timeout=OPEN_TIMEOUT,
             close_timeout=1.0,
             max_size=LARGEST_QUEUE,
+            ping_interval=PING,
+            ping_timeout=PING,
             proxy=None,  # never through the HTTP proxy that the environment may name
         )
 
