@@ -179,11 +179,13 @@ async def test_a_malformed_queue_is_ignored(
             await agent.report(version=2)
             await link.send('{"application": "a", "epoch": "e1", "version": -3}')
             await link.send("nonsense")
+            endless = queue(3, s.worker.entry()).replace('"weight":1.0', '"weight":Infinity')
+            await link.send(endless)
             await link.send(queue(4, s.worker.entry()))
             await agent.report(version=4)
             assert await get(s) == 200
     assert "malformed queue: version" in caplog.text
-    assert caplog.text.count("a queue is ignored") == 2
+    assert caplog.text.count("a queue is ignored") == 3
 
 
 async def test_a_lost_agent(
@@ -204,9 +206,8 @@ async def test_a_lost_agent(
             await agent.open()
             link = await agent.linked()
             await link.send(queue(1, s.worker.entry(), epoch="e2"))
-            while (report := await agent.report(version=1)).epoch != "e2":
+            while (await agent.report(version=1)).epoch != "e2":
                 pass
-            assert report.workers["w0"].requests == 0
 
 
 async def test_counts_survive_a_lost_agent(agent: FakeAgent, token: Path) -> None:

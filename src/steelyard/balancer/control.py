@@ -12,13 +12,14 @@ from steelyard.balancer.feed import AgentSource, Feed
 from steelyard.balancer.intake import Intake
 from steelyard.balancer.ledger import Ledger
 from steelyard.balancer.plane import Plane
-from steelyard.balancer.resolver import FRESH, Resolver
+from steelyard.balancer.resolver import Resolver
 from steelyard.balancer.table import Roster
 from steelyard.core.queue import Queue
 
 log = logging.getLogger(__name__)
 
 FIRST_QUEUE = 1.0
+AGAIN = 2.0  # a fixed queue is applied anew, in case a name leads elsewhere by now
 
 
 class Control:
@@ -78,6 +79,6 @@ class Control:
         while not self._leave.is_set():
             self._intake.apply(queue)
             try:
-                await asyncio.wait_for(self._leave.wait(), FRESH)
+                await asyncio.wait_for(self._leave.wait(), AGAIN)
             except TimeoutError:
                 continue

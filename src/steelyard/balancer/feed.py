@@ -23,6 +23,7 @@ from steelyard.balancer.intake import Intake
 from steelyard.balancer.ledger import Ledger
 from steelyard.core.queue import Queue, parse_queue
 from steelyard.errors import MalformedError
+from steelyard.select import RingError
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +74,9 @@ class Feed:
                 trouble = self._refused(error.response.status_code)
             except (OSError, ValueError, WebSocketException) as error:
                 trouble = str(error) or type(error).__name__
+            except Exception:  # the link must outlive a bug of ours: a drain depends on it
+                log.exception("balancer: the link to the agent failed")
+                trouble = "an error of ours"
             if not self._leaving.is_set():
                 self._complain(trouble)
                 await _wait(self._leaving, wait * self._rng.uniform(0.5, 1.0))
@@ -111,11 +115,11 @@ class Feed:
         async for message in link:
             try:
                 queue = parse_queue(message)
-            except MalformedError as error:
-                log.warning("balancer: a queue is ignored: %s", error.message)
+                self._intake.apply(queue)
+            except (MalformedError, RingError) as error:
+                log.warning("balancer: a queue is ignored: %s", error)
             else:
                 self._served = queue
-                self._intake.apply(queue)
 
     async def _tell(self, link: ClientConnection) -> None:
         while True:
