@@ -158,8 +158,9 @@ def test_out_of_file_descriptors() -> None:
     """Without a descriptor for a client it waits; when there are some again it is served."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with stage(always()) as s:
-        assert s.get().status == 200
         client = s.call()
+        client.send(GET)
+        assert client.answer().status == 200
         waiting = socket.socket()
         hoard: list[socket.socket] = []
         resource.setrlimit(resource.RLIMIT_NOFILE, (waiting.fileno() + 20, hard))
@@ -170,6 +171,7 @@ def test_out_of_file_descriptors() -> None:
             waiting.connect(("127.0.0.1", s.port))
             waiting.sendall(GET)
             until(lambda: any(getattr(h, "_warned", False) for h in s.handlers()))
+            until(lambda: any(getattr(h, "_accepting", True) is False for h in s.handlers()))
             client.send(GET)  # who is connected is served on
             assert client.answer().status == 200
         finally:

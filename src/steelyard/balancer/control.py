@@ -12,13 +12,14 @@ from steelyard.balancer.feed import AgentSource, Feed
 from steelyard.balancer.intake import Intake
 from steelyard.balancer.ledger import Ledger
 from steelyard.balancer.plane import Plane
-from steelyard.balancer.resolver import FRESH, Resolver
+from steelyard.balancer.resolver import Resolver
 from steelyard.balancer.table import Roster
 from steelyard.core.queue import Queue
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 3.0  # seconds to wait for the first queue
+FIRST_QUEUE = 3.0  # seconds; agent and balancers start together, and Python takes its time
+AGAIN = 2.0  # a fixed queue is applied anew, in case a name leads elsewhere by now
 
 
 class Control:
@@ -36,7 +37,6 @@ class Control:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
-        self._up = threading.Event()
 
     def start(self) -> None:
         """Begin; when this returns there is a queue to serve from, or the agent is not there.
@@ -45,7 +45,7 @@ class Control:
         otherwise answer its first ones 503.
         """
         self._thread.start()
-        self._up.wait()
+        self._intake.first.wait(FIRST_QUEUE)
 
     def finish(self, timeout: float) -> None:
         """Say farewell to the agent and end."""
@@ -59,8 +59,6 @@ class Control:
             asyncio.run(self._main())
         except Exception:
             log.exception("balancer: the control thread failed; the last queue is served on")
-        finally:
-            self._up.set()
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -77,9 +75,6 @@ class Control:
         feed = Feed(source, self._balancer, self._intake, ledger, self._rng)
         self._plane.bell.hang(asyncio.get_running_loop(), feed.news)
         running = asyncio.create_task(feed.run())
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(feed.fed.wait(), PATIENCE)
-        self._up.set()
         await self._leave.wait()
         feed.leave()
         await running
@@ -87,8 +82,7 @@ class Control:
     async def _stay(self, queue: Queue) -> None:
         while not self._leave.is_set():
             self._intake.apply(queue)
-            self._up.set()
             try:
-                await asyncio.wait_for(self._leave.wait(), FRESH)
+                await asyncio.wait_for(self._leave.wait(), AGAIN)
             except TimeoutError:
                 continue

@@ -145,8 +145,8 @@ class Exchange:
         if not opened and answer.head is not None:
             self._relayed = True
             upstream.worker.tally.first_byte(monotonic() - self._began)
-            if self._broken and not client.eof:
-                client.resume()  # some clients read only when all is written: let them finish
+            if self._broken:
+                self._forget_body()
         if out and not client.send(out):
             client.abort()
         elif answer.done:
@@ -257,9 +257,17 @@ class Exchange:
         """The worker takes no more. Whether it has answered, the next read will tell."""
         self._broken = True
         upstream.pending.clear()
-        upstream.watch((upstream.mask & ~OUT) | IN)
-        if not self.forward.done:
+        upstream.watch(upstream.mask & ~OUT if self._relayed else IN)
+        if self._relayed:
+            self._forget_body()
+        elif not self.forward.done:
             self._client.pause()
+
+    def _forget_body(self) -> None:
+        """The worker answered and takes no more. Some clients read only when they have written
+        all: let them finish, or each side would wait for the other."""
+        if not self.forward.done and not self._client.eof:
+            self._client.resume()
 
     def _body_progress(self) -> None:
         if self.forward.done:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import re
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -22,6 +23,7 @@ from steelyard.balancer.intake import Intake
 from steelyard.balancer.ledger import Ledger
 from steelyard.core.queue import Queue, parse_queue
 from steelyard.errors import MalformedError
+from steelyard.select import RingError
 
 log = logging.getLogger(__name__)
 
@@ -29,13 +31,14 @@ EVERY = 1.0
 BACKOFF_MIN = 0.1
 BACKOFF_MAX = 2.0
 OPEN_TIMEOUT = 5.0
+PING = 5.0  # an agent that vanished without a close is noticed within two of these
 LARGEST_QUEUE = 16 * 2**20
 
 
 class AgentSource(NamedTuple):
     """Where queues come from."""
 
-    url: str  # ws://HOST:PORT
+    url: str  # ws://HOST:PORT; http:// is understood as the same
     token_file: Path
 
 
@@ -46,7 +49,8 @@ class Feed:
         self, source: AgentSource, balancer: str, intake: Intake, ledger: Ledger, rng: random.Random
     ) -> None:
         self._source = source
-        self._url = f"{source.url.rstrip('/')}/v1/queue?balancer={quote(balancer, safe='')}"
+        base = re.sub("^http", "ws", source.url.rstrip("/"))
+        self._url = f"{base}/v1/queue?balancer={quote(balancer, safe='')}"
         self._intake = intake
         self._ledger = ledger
         self._rng = rng
@@ -54,7 +58,6 @@ class Feed:
         self._served: Queue | None = None
         self._complained = ""  # the trouble that was logged last, so that it is logged once
         self.news = asyncio.Event()  # there is something to report now
-        self.fed = asyncio.Event()  # there has been a queue
 
     async def run(self) -> None:
         """Until `leave`."""
@@ -71,6 +74,9 @@ class Feed:
                 trouble = self._refused(error.response.status_code)
             except (OSError, ValueError, WebSocketException) as error:
                 trouble = str(error) or type(error).__name__
+            except Exception:  # the link must outlive a bug of ours: a drain depends on it
+                log.exception("balancer: the link to the agent failed")
+                trouble = "an error of ours"
             if not self._leaving.is_set():
                 self._complain(trouble)
                 await _wait(self._leaving, wait * self._rng.uniform(0.5, 1.0))
@@ -89,6 +95,8 @@ class Feed:
             open_timeout=OPEN_TIMEOUT,
             close_timeout=1.0,
             max_size=LARGEST_QUEUE,
+            ping_interval=PING,
+            ping_timeout=PING,
             proxy=None,  # never through the HTTP proxy that the environment may name
         )
 
@@ -107,12 +115,11 @@ class Feed:
         async for message in link:
             try:
                 queue = parse_queue(message)
-            except MalformedError as error:
-                log.warning("balancer: a queue is ignored: %s", error.message)
+                self._intake.apply(queue)
+            except (MalformedError, RingError) as error:
+                log.warning("balancer: a queue is ignored: %s", error)
             else:
                 self._served = queue
-                self._intake.apply(queue)
-                self.fed.set()
 
     async def _tell(self, link: ClientConnection) -> None:
         while True:

@@ -100,8 +100,18 @@ def transfer_coding(value: bytes, before: bool) -> bool:
     return True
 
 
+_USUAL: dict[bytes, list[bytes]] = {
+    b" keep-alive": [b"keep-alive"],
+    b" Keep-Alive": [b"keep-alive"],
+    b" close": [b"close"],
+}
+
+
 def connection_options(value: bytes) -> list[bytes]:
     """What a Connection field lists, in lower case."""
+    usual = _USUAL.get(value)
+    if usual is not None:
+        return usual
     options = [option.strip(b" \t") for option in value.lower().split(b",")]
     for option in options:
         if option.translate(None, TOKEN):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.resolver import Name, Resolver
@@ -19,6 +20,7 @@ class Intake:
         self._resolver = resolver
         self._queue: Queue | None = None
         self._looking: asyncio.Task[None] | None = None
+        self.first = threading.Event()  # a queue was applied
 
     def apply(self, queue: Queue) -> None:
         """Serve from this queue."""
@@ -31,6 +33,7 @@ class Intake:
     def _offer(self, queue: Queue) -> None:
         places = self._resolver.known(self._names(queue))
         self._plane.offer(self._roster.update(queue, places))
+        self.first.set()
 
     async def _look_up(self, names: list[Name]) -> None:
         try:

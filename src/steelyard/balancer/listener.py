@@ -47,9 +47,7 @@ class Listener:
                     continue
                 self._out_of(error)
                 return
-            sock.setblocking(False)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            plane.clients.add(Client(plane, sock, address[0]))
+            self._admit(sock, address[0])
         self._pause()
 
     def expire(self) -> None:
@@ -71,6 +69,16 @@ class Listener:
             self.on_event(IN)
         self._pause()
         self.deadline = inf
+
+    def _admit(self, sock: socket.socket, peer: str) -> None:
+        """A client that cannot be taken in must not take the listener down with it."""
+        try:
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._plane.clients.add(Client(self._plane, sock, peer))
+        except OSError as error:
+            log.warning("balancer: a client was lost as it came: %s", error)
+            sock.close()
 
     def _out_of(self, error: OSError) -> None:
         """No file descriptor or memory: level-triggered epoll would spin, so look away a while."""

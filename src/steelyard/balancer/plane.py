@@ -130,6 +130,5 @@ def _sweep_every(limits: Gateway) -> float:
         limits.connect_timeout,
         limits.answer_timeout,
         limits.upstream_idle,
-        limits.drain,
     )
-    return min(0.5, max(0.01, shortest / 4))
+    return min(0.5, max(0.05, shortest / 4))

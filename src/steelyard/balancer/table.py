@@ -69,11 +69,12 @@ class Roster:
             listed.add(worker)
             if _serves(entry):
                 shares.append((worker, entry.weight))
+        ring = self._ring_of(shares)
         self._listed = frozenset(listed)
         serving = frozenset(worker for worker, _ in shares)
         for worker in self:
             worker.tally.leaving = worker not in serving
-        self.latest = Table(queue.epoch, queue.version, serving, self._ring_of(shares))
+        self.latest = Table(queue.epoch, queue.version, serving, ring)
         return self.latest
 
     def listed(self, worker: Worker) -> bool:
@@ -93,10 +94,10 @@ class Roster:
     def _ring_of(self, shares: list[tuple[Worker, float]]) -> WeightedRing[Worker] | None:
         """Unchanged shares keep their ring, and with it the place where the walk has come to."""
         if shares != self._shares:
-            self._shares = shares
             members = [worker for worker, _ in shares]
             weights = [weight for _, weight in shares]
             self._ring = WeightedRing(members, weights, self._rng) if shares else None
+            self._shares = shares
         return self._ring
 
 

@@ -40,7 +40,7 @@ class Upstream(Stream):
         if self.connecting:
             self._connected()
             return
-        if mask & OUT and self.exchange is not None and self.pending:
+        if mask & (OUT | BROKEN) and self.exchange is not None and self.pending:
             self.exchange.on_worker_writable()
             if not self.open:
                 return
