@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 
 import pytest
@@ -30,3 +31,32 @@ def test_an_empty_token_is_not_a_token(tmp_path):
     (tmp_path / "token").write_text("\n")
     with pytest.raises(UsageError, match="is empty"):
         ensure_token(tmp_path / "token")
+
+
+def test_a_folder_that_cannot_be_is_told(tmp_path):
+    """Here a file stands in its place; a full disk or a missing right are told alike."""
+    (tmp_path / "state").write_text("")
+    with pytest.raises(UsageError, match="no token can be kept at"):
+        ensure_token(tmp_path / "state" / "token")
+    with pytest.raises(UsageError, match="no token at"):
+        read_token(tmp_path / "state" / "token")
+
+
+def test_a_token_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
+    """Half a token would be refused for ever after."""
+
+    def full(length: int) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("secrets.token_urlsafe", full)
+    with pytest.raises(UsageError, match="No space left"):
+        ensure_token(tmp_path / "token")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"two\nlines\n", b"\xff\xfe", "schlüssel".encode()])
+def test_what_cannot_be_sent_is_no_token(tmp_path, content):
+    """It would not fit into a header."""
+    (tmp_path / "token").write_bytes(content)
+    with pytest.raises(UsageError, match="token"):
+        read_token(tmp_path / "token")
