@@ -36,7 +36,7 @@ def test_an_empty_token_is_not_a_token(tmp_path):
 def test_a_folder_that_cannot_be_is_told(tmp_path):
     """Here a file stands in its place; a full disk or a missing right are told alike."""
     (tmp_path / "state").write_text("")
-    with pytest.raises(UsageError, match=r"no token can be kept at .*--state"):
+    with pytest.raises(UsageError, match="no token can be kept at"):
         ensure_token(tmp_path / "state" / "token")
     with pytest.raises(UsageError, match="no token at"):
         read_token(tmp_path / "state" / "token")

@@ -41,3 +41,10 @@ def test_the_lock_goes_with_a_killed_agent(tmp_path):
         other.wait()
         with sole_agent(tmp_path / "app"):
             assert (tmp_path / "app" / "agent.lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_a_folder_that_cannot_be_is_told(tmp_path):
+    """Here a file stands in its place."""
+    (tmp_path / "state").write_text("")
+    with pytest.raises(UsageError, match="cannot be used"), sole_agent(tmp_path / "state" / "app"):
+        pass

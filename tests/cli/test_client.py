@@ -51,3 +51,28 @@ def test_no_agent_says_how_to_start_one(tmp_path: Path):
     (tmp_path / "token").write_text(TOKEN)
     with pytest.raises(NoAgentError, match="steelyard up"):
         AgentClient(Address("127.0.0.1", free_port()), tmp_path / "token").status()
+
+
+@pytest.mark.parametrize(
+    "answer", [b"hello\n\n", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"]
+)
+async def test_another_program_in_the_agents_place_is_told(tmp_path: Path, answer: bytes):
+    """One that does not speak HTTP, or has something else to say."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        writer.close()
+
+    (tmp_path / "token").write_text(TOKEN)
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        address = Address("127.0.0.1", server.sockets[0].getsockname()[1])
+        with pytest.raises(RefusedError, match="is no agent"):
+            await asyncio.to_thread(AgentClient(address, tmp_path / "token").status)
+
+
+@pytest.mark.parametrize("name", ["a b", "ä/ö", "..", "x?lines=1"])
+async def test_any_text_can_be_asked_for_as_a_worker(client: AgentClient, name: str):
+    """What users type is not yet a name."""
+    with pytest.raises(RefusedError):
+        await asyncio.to_thread(client.drain, name)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from steelyard.errors import UsageError
 
@@ -14,8 +15,7 @@ from steelyard.errors import UsageError
 @contextmanager
 def sole_agent(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder; it goes with the process, however that ends."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (folder / "agent.lock").open("a+") as file:
+    with _open(folder) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -28,3 +28,14 @@ def sole_agent(folder: Path) -> Iterator[None]:
         file.write(f"{os.getpid()}\n")
         file.flush()
         yield
+
+
+def _open(folder: Path) -> TextIO:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return (folder / "agent.lock").open("a+")
+    except OSError as error:
+        raise UsageError(
+            f"the state folder {folder} cannot be used: {error.strerror}",
+            hint="choose another with --state",
+        ) from error

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+
+from pydantic import ValidationError
 
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
@@ -43,17 +47,23 @@ class AgentClient:
         return cls(settings.agent.listen, settings.token_file)
 
     def status(self) -> FleetStatus:
-        return FleetStatus.model_validate_json(self._ask("GET", "/v1/status"))
+        return self._fleet("GET", "/v1/status")
 
     def set_limits(self, low: int, high: int) -> FleetStatus:
         wanted = {"min": low, "max": high}
-        return FleetStatus.model_validate_json(self._ask("PUT", "/v1/limits", wanted))
+        return self._fleet("PUT", "/v1/limits", wanted)
 
     def drain(self, worker: str) -> FleetStatus:
-        return FleetStatus.model_validate_json(self._ask("POST", f"/v1/workers/{worker}/drain"))
+        return self._fleet("POST", f"/v1/workers/{quote(worker, safe='')}/drain")
 
     def logs(self, worker: str, lines: int) -> str:
-        return self._ask("GET", f"/v1/workers/{worker}/logs?lines={lines}").decode()
+        return self._ask("GET", f"/v1/workers/{quote(worker, safe='')}/logs?lines={lines}").decode()
+
+    def _fleet(self, method: str, path: str, body: Any = None) -> FleetStatus:
+        try:
+            return FleetStatus.model_validate_json(self._ask(method, path, body))
+        except ValidationError as error:
+            raise self._stranger() from error
 
     def _ask(self, method: str, path: str, body: Any = None) -> bytes:
         request = urllib.request.Request(
@@ -70,11 +80,19 @@ class AgentClient:
                 return bytes(answer.read())
         except urllib.error.HTTPError as error:
             raise _refused(error) from error
+        except http.client.HTTPException as error:
+            raise self._stranger() from error
         except OSError as error:
             raise NoAgentError(
                 f"no agent answers on {self._address}",
                 hint="start one with `steelyard up`, or say where it is with --agent HOST:PORT",
             ) from error
+
+    def _stranger(self) -> RefusedError:
+        return RefusedError(
+            f"what answers on {self._address} is no agent of this version",
+            hint="say where the agent is with --agent HOST:PORT",
+        )
 
 
 def _refused(error: urllib.error.HTTPError) -> RefusedError:
