@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import random
 import socket
 import struct
@@ -20,8 +21,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from math import inf
 
 from steelyard.balancer.counters import Bell
+from steelyard.balancer.loop import IN, Loop
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.table import Place, Roster
 from steelyard.config.settings import Gateway
@@ -285,6 +288,32 @@ def once(answer: bytes) -> Play:
     return play
 
 
+class Freezer:
+    """Holds the loop still, so that what happens meanwhile is found all at once, in order."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.deadline = inf
+        self.still = threading.Event()
+        self.go_on = threading.Event()
+        self._fd = os.eventfd(0)
+        loop.add(self._fd, self, IN)
+
+    def freeze(self) -> None:
+        os.eventfd_write(self._fd, 1)
+        assert self.still.wait(PATIENCE)
+
+    def on_event(self, mask: int) -> None:
+        os.eventfd_read(self._fd)
+        self.still.set()
+        assert self.go_on.wait(PATIENCE)
+
+    def expire(self) -> None:
+        raise AssertionError
+
+    def abort(self) -> None:
+        os.close(self._fd)
+
+
 class Stage:
     """A plane in a thread, its workers, and its clients."""
 
@@ -299,6 +328,7 @@ class Stage:
         bell = Bell()
         self.roster = Roster(bell, random.Random(1))
         self.plane = Plane(limits, listener, bell)
+        self._freezer = Freezer(self.plane.loop)
         self._version = 0
         self.thread = threading.Thread(target=self.plane.run, daemon=True)
         self.queue(*[worker.entry() for worker in workers])
@@ -331,6 +361,13 @@ class Stage:
         sock.settimeout(PATIENCE)
         sock.connect(("127.0.0.1", self.port))
         return Wire(sock)
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """The loop stands still within this block; once per stage."""
+        self._freezer.freeze()
+        yield
+        self._freezer.go_on.set()
 
     def handlers(self) -> list[object]:
         """All that is in the plane's loop."""

@@ -283,6 +283,48 @@ def test_early_answer_reaches_a_client_that_reads_late() -> None:
         assert client.answer().body == body
 
 
+def test_early_answer_that_is_found_after_the_connection_broke() -> None:
+    """Sending fails first, then the answer is found that the worker gave before it left."""
+    body = b"y" * 100_000
+    go, gone = threading.Event(), threading.Event()
+
+    def play(conn: Conn) -> None:
+        conn.until(b"abc")
+        conn.sock.recv(1, socket.MSG_PEEK)
+        assert go.wait(10)
+        conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        until(lambda: unacknowledged(conn.sock) == 0)
+        conn.sock.close()
+        gone.set()
+
+    size = 1 << 24
+    with stage(play, send_buffer=4096) as s, s.call(receive_buffer=4096) as client:
+        client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\nabc" % size)
+        until(lambda: b"abc" in s.worker.bytes)
+        client.send(b"def")
+        with s.frozen():
+            client.send(b"ghi")
+            go.set()
+            assert gone.wait(10)
+        client.send(b"x" * (size - 9))
+        assert client.answer().body == body
+
+
+def test_a_connection_with_half_a_request_is_not_used_again() -> None:
+    """A worker that answered early still waits for the body: the next request is no part of it."""
+
+    def patient(conn: Conn) -> None:
+        conn.head()
+        conn.send(OK)
+        conn.rest()
+
+    with stage(patient) as s, s.call() as client:
+        client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc")
+        assert client.answer().status == 200
+        assert s.get().status == 200
+        assert s.worker.accepted == 2
+
+
 def test_early_answer_ends_the_connection() -> None:
     """Nobody knows where the next request would begin, and the client is told so."""
     with stage(early) as s, s.call() as client:
