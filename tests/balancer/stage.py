@@ -26,7 +26,7 @@ from math import inf
 from steelyard.balancer.counters import Bell
 from steelyard.balancer.loop import IN, Loop
 from steelyard.balancer.plane import Plane
-from steelyard.balancer.table import Place, Roster
+from steelyard.balancer.table import Directory, Place
 from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
@@ -326,7 +326,7 @@ class Stage:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         self.port: int = listener.getsockname()[1]
         bell = Bell()
-        self.roster = Roster(bell, random.Random(1))
+        self.directory = Directory(bell, random.Random(1))
         self.plane = Plane(limits, listener, bell)
         self._freezer = Freezer(self.plane.loop)
         self._version = 0
@@ -348,7 +348,7 @@ class Stage:
             (entry.host, entry.port): (socket.AF_INET, (entry.host, entry.port))
             for entry in entries
         }
-        table = self.roster.update(queue, places)
+        table = self.directory.update(queue, places)
         self.plane.offer(table)
         if self.thread.is_alive():
             until(lambda: self.plane.table is table)
@@ -380,11 +380,11 @@ class Stage:
             return client.answer(to=request.split(b" ")[0])
 
     def inflight(self) -> int:
-        return sum(worker.tally.inflight for worker in self.roster)
+        return sum(worker.tally.inflight for worker in self.directory)
 
     def total(self, count: str) -> int:
         """A counter, over all workers."""
-        return sum(getattr(worker.tally, count) for worker in self.roster)
+        return sum(getattr(worker.tally, count) for worker in self.directory)
 
     def close(self) -> None:
         """Stop, and see that nothing was leaked."""
@@ -396,7 +396,7 @@ class Stage:
             worker.close()
         assert self.inflight() == 0, "an in-flight count leaked"
         assert not self.plane.clients, "a client leaked"
-        assert not any(worker.idle for worker in self.roster), "an idle connection leaked"
+        assert not any(worker.idle for worker in self.directory), "an idle connection leaked"
         for worker in self.workers:
             for error in worker.errors:
                 raise error

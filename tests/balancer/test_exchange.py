@@ -43,7 +43,7 @@ def test_keep_alive_on_both_sides() -> None:
             assert client.answer().body == b"ok"
         assert s.worker.accepted == 1
         until(lambda: s.total("requests") == 20)
-        assert sum(next(iter(s.roster)).tally.histogram) == 20
+        assert sum(next(iter(s.directory)).tally.histogram) == 20
 
 
 def test_pipelined_requests_are_answered_in_order() -> None:

@@ -24,7 +24,7 @@ def named(name: bytes) -> Play:
 
 def idle(s: Stage) -> int:
     """Idle connections to workers."""
-    return sum(len(worker.idle) for worker in s.roster)
+    return sum(len(worker.idle) for worker in s.directory)
 
 
 def test_weights_share_the_requests() -> None:

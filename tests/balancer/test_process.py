@@ -105,7 +105,7 @@ def test_a_signal_lets_exchanges_finish(number: signal.Signals) -> None:
         client.send(GET)
         until(lambda: len(w.seen) == 1)
         b.process.send_signal(number)
-        b.says("stopping; 1 clients have 30 s to finish")
+        b.says("stopping: 1 clients have 30 s")
         go.set()
         answer = client.answer()
         assert (answer.body, answer.get(b"connection")) == (b"ok", b"close")

@@ -6,7 +6,7 @@ import random
 import socket
 
 from steelyard.balancer.counters import Bell
-from steelyard.balancer.table import Place, Roster
+from steelyard.balancer.table import Directory, Place
 from steelyard.balancer.worker import Worker
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
@@ -28,8 +28,8 @@ def names(workers: frozenset[Worker]) -> set[str]:
     return {worker.name for worker in workers}
 
 
-def roster() -> Roster:
-    return Roster(Bell(), random.Random(0))
+def directory() -> Directory:
+    return Directory(Bell(), random.Random(0))
 
 
 def test_only_serving_workers_with_weight_are_in_the_ring() -> None:
@@ -41,7 +41,7 @@ def test_only_serving_workers_with_weight_are_in_the_ring() -> None:
         entry("init", State.INIT),
         entry("zero0", weight=0),
     )
-    made = roster()
+    made = directory()
     table = made.update(queue(4, *entries), places(*entries))
     assert (table.epoch, table.version) == ("e", 4)
     assert names(table.serving) == {"lu", "hu3"}
@@ -51,7 +51,7 @@ def test_only_serving_workers_with_weight_are_in_the_ring() -> None:
 
 def test_a_worker_keeps_its_counts_from_queue_to_queue() -> None:
     """The same name at the same place is the same worker."""
-    made = roster()
+    made = directory()
     one = entry("a")
     (first,) = made.update(queue(1, one), places(one)).serving
     (second,) = made.update(queue(2, one), places(one)).serving
@@ -60,7 +60,7 @@ def test_a_worker_keeps_its_counts_from_queue_to_queue() -> None:
 
 def test_unchanged_shares_keep_their_ring() -> None:
     """A queue that changes nothing does not begin the walk anew; a weight does."""
-    made = roster()
+    made = directory()
     one, two = entry("a"), entry("bb")
     first = made.update(queue(1, one, two), places(one, two))
     second = made.update(queue(2, one, two), places(one, two))
@@ -71,7 +71,7 @@ def test_unchanged_shares_keep_their_ring() -> None:
 
 def test_an_unknown_place_is_left_out() -> None:
     """A worker whose name does not resolve gets nothing until it does."""
-    made = roster()
+    made = directory()
     one = entry("a")
     assert made.update(queue(1, one), {}).ring is None
     assert made.update(queue(1, one), places(one)).ring is not None
@@ -79,7 +79,7 @@ def test_an_unknown_place_is_left_out() -> None:
 
 def test_forget() -> None:
     """A worker that is gone and done leaves no trace."""
-    made = roster()
+    made = directory()
     one = entry("a")
     (worker,) = made.update(queue(1, one), places(one)).serving
     assert made.listed(worker)

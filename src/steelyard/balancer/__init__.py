@@ -7,6 +7,6 @@ exchange  one request's life.  dial: which worker, and which next.  upstream: a 
 forward   client's bytes → worker's bytes.  answer: worker's bytes → client's bytes.  No sockets
 grammar   strict heads.  fields: what names mean.  framing: bodies.  headers: rewriting
 refusals  our own answers
-table     who gets new requests (ring), made by the roster.  worker: address, tally, idle pool
-feed      queues in, reports out.  intake, resolver: queue → table.  ledger, counters: → report
+table     who gets new requests (ring), made by the directory.  worker: address, tally, idle pool
+feed      queues in, reports out.  intake, resolver: queue → table.  reporter, counters: → report
 """

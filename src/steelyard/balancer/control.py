@@ -10,10 +10,10 @@ import threading
 
 from steelyard.balancer.feed import AgentSource, Feed
 from steelyard.balancer.intake import Intake
-from steelyard.balancer.ledger import Ledger
 from steelyard.balancer.plane import Plane
+from steelyard.balancer.reporter import Reporter
 from steelyard.balancer.resolver import Resolver
-from steelyard.balancer.table import Roster
+from steelyard.balancer.table import Directory
 from steelyard.core.queue import Queue
 
 log = logging.getLogger(__name__)
@@ -32,8 +32,8 @@ class Control:
         self._balancer = balancer
         self._source = source
         self._rng = rng
-        self._roster = Roster(plane.bell, rng)
-        self._intake = Intake(plane, self._roster, Resolver())
+        self._directory = Directory(plane.bell, rng)
+        self._intake = Intake(plane, self._directory, Resolver())
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
@@ -58,7 +58,7 @@ class Control:
         try:
             asyncio.run(self._main())
         except Exception:
-            log.exception("balancer: the control thread failed; the last queue is served on")
+            log.exception("the control thread failed; the last queue is served on")
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -71,8 +71,8 @@ class Control:
             self._plane.bell.take_down()
 
     async def _follow(self, source: AgentSource) -> None:
-        ledger = Ledger(self._balancer, self._plane, self._roster)
-        feed = Feed(source, self._balancer, self._intake, ledger, self._rng)
+        reporter = Reporter(self._balancer, self._plane, self._directory)
+        feed = Feed(source, self._balancer, self._intake, reporter, self._rng)
         self._plane.bell.hang(asyncio.get_running_loop(), feed.news)
         running = asyncio.create_task(feed.run())
         await self._leave.wait()

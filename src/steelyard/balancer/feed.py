@@ -20,7 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 
 from steelyard.balancer.intake import Intake
-from steelyard.balancer.ledger import Ledger
+from steelyard.balancer.reporter import Reporter
 from steelyard.core.queue import Queue, parse_queue
 from steelyard.errors import MalformedError
 from steelyard.select import RingError
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 EVERY = 1.0
 BACKOFF_MIN = 0.1
 BACKOFF_MAX = 2.0
+PATIENT = 1.6  # until the back-off has grown so far: agent and balancers are started together
 OPEN_TIMEOUT = 5.0
 PING = 5.0  # an agent that vanished without a close is noticed within two of these
 LARGEST_QUEUE = 16 * 2**20
@@ -46,13 +47,18 @@ class Feed:
     """Keeps the link up for as long as the balancer runs."""
 
     def __init__(
-        self, source: AgentSource, balancer: str, intake: Intake, ledger: Ledger, rng: random.Random
+        self,
+        source: AgentSource,
+        balancer: str,
+        intake: Intake,
+        reporter: Reporter,
+        rng: random.Random,
     ) -> None:
         self._source = source
         base = re.sub("^http", "ws", source.url.rstrip("/"))
         self._url = f"{base}/v1/queue?balancer={quote(balancer, safe='')}"
         self._intake = intake
-        self._ledger = ledger
+        self._reporter = reporter
         self._rng = rng
         self._leaving = asyncio.Event()
         self._served: Queue | None = None
@@ -67,15 +73,18 @@ class Feed:
                 async with await self._connect() as link:
                     wait = BACKOFF_MIN
                     self._complained = ""
-                    log.info("balancer: linked to the agent at %s", self._source.url)
+                    log.info("linked to the agent at %s", self._source.url)
                     await self._talk(link)
                 trouble = "it closed the link"
             except InvalidStatus as error:
                 trouble = self._refused(error.response.status_code)
+            except ConnectionRefusedError as error:
+                early = self._served is None and wait < PATIENT
+                trouble = "" if early else str(error)
             except (OSError, ValueError, WebSocketException) as error:
                 trouble = str(error) or type(error).__name__
             except Exception:  # the link must outlive a bug of ours: a drain depends on it
-                log.exception("balancer: the link to the agent failed")
+                log.exception("the link to the agent failed")
                 trouble = "an error of ours"
             if not self._leaving.is_set():
                 self._complain(trouble)
@@ -117,7 +126,7 @@ class Feed:
                 queue = parse_queue(message)
                 self._intake.apply(queue)
             except (MalformedError, RingError) as error:
-                log.warning("balancer: a queue is ignored: %s", error)
+                log.warning("a queue is ignored: %s", error)
             else:
                 self._served = queue
 
@@ -125,9 +134,9 @@ class Feed:
         while True:
             self.news.clear()
             leaving = self._leaving.is_set()
-            draft = self._ledger.draft(farewell=leaving)
+            draft = self._reporter.draft(farewell=leaving)
             await link.send(draft.report.model_dump_json())
-            self._ledger.sent(draft)
+            self._reporter.sent(draft)
             if leaving:
                 return
             await _wait(self.news, EVERY)
@@ -144,7 +153,7 @@ class Feed:
         self._complained = trouble
         queue = self._served
         going_on = f"serving from queue {queue.version}" if queue else "no queue to serve from yet"
-        log.error("balancer: agent at %s: %s; %s", self._source.url, trouble, going_on)
+        log.error("agent at %s: %s; %s", self._source.url, trouble, going_on)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

@@ -7,16 +7,16 @@ import threading
 
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.resolver import Name, Resolver
-from steelyard.balancer.table import Roster
+from steelyard.balancer.table import Directory
 from steelyard.core.queue import Queue
 
 
 class Intake:
     """Applies queues. What is known is applied at once; names still to be looked up follow."""
 
-    def __init__(self, plane: Plane, roster: Roster, resolver: Resolver) -> None:
+    def __init__(self, plane: Plane, directory: Directory, resolver: Resolver) -> None:
         self._plane = plane
-        self._roster = roster
+        self._directory = directory
         self._resolver = resolver
         self._queue: Queue | None = None
         self._looking: asyncio.Task[None] | None = None
@@ -32,7 +32,7 @@ class Intake:
 
     def _offer(self, queue: Queue) -> None:
         places = self._resolver.known(self._names(queue))
-        self._plane.offer(self._roster.update(queue, places))
+        self._plane.offer(self._directory.update(queue, places))
         self.first.set()
 
     async def _look_up(self, names: list[Name]) -> None:

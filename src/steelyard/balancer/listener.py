@@ -77,14 +77,14 @@ class Listener:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._plane.clients.add(Client(self._plane, sock, peer))
         except OSError as error:
-            log.warning("balancer: a client was lost as it came: %s", error)
+            log.warning("a client was lost as it came: %s", error)
             sock.close()
 
     def _out_of(self, error: OSError) -> None:
         """No file descriptor or memory: level-triggered epoll would spin, so look away a while."""
         if not self._warned:
             self._warned = True
-            log.warning("balancer: cannot accept clients for now: %s", error)
+            log.warning("cannot accept clients for now: %s", error)
         self._pause()
         self.deadline = self._plane.loop.now + BREATH
 

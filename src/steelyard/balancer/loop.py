@@ -139,7 +139,7 @@ class Loop:
 
     def _mishap(self, handler: Handler) -> None:
         """A bug of ours costs one connection, not the process."""
-        log.exception("balancer: a connection is dropped after an error of ours")
+        log.exception("a connection is dropped after an error of ours")
         handler.abort()
 
     def _bury(self) -> None:

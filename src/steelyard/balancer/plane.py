@@ -87,7 +87,7 @@ class Plane:
     def expired(self) -> None:
         """The time for open exchanges is over."""
         if self.clients:
-            log.warning("balancer: %d clients are cut off by the stop", len(self.clients))
+            log.warning("%d clients are cut off by the stop", len(self.clients))
         self.loop.running = False
 
     def client_left(self, client: Client) -> None:
@@ -109,11 +109,7 @@ class Plane:
     def _drain(self) -> None:
         self._listener.leave()
         self.draining = True
-        log.info(
-            "balancer: stopping; %d clients have %g s to finish",
-            len(self.clients),
-            self.limits.drain,
-        )
+        log.info("stopping: %d clients have %g s", len(self.clients), self.limits.drain)
         self._waker.deadline = self.loop.now + self.limits.drain
         for client in list(self.clients):
             client.leave_if_idle()

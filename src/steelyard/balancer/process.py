@@ -34,10 +34,10 @@ def run_balancer(settings: Gateway, fd: int, balancer_id: str, source: AgentSour
     control = Control(plane, balancer_id, source, random.Random())
     control.start()
     gc.freeze()  # what lives until the end need not be looked through again and again
-    log.info("balancer %s: serving", balancer_id)
+    log.info("serving")
     plane.run()
     control.finish(FAREWELL)
-    log.info("balancer %s: stopped", balancer_id)
+    log.info("stopped")
 
 
 def fixed_queue(workers: Iterable[str]) -> Queue:

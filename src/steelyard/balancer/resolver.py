@@ -56,7 +56,7 @@ class Resolver:
             self._asked[name] -= FRESH  # ask again with the next queue
             if name not in self._failed:
                 self._failed.add(name)
-                log.warning("balancer: worker address %s:%d: %s", *name, error)
+                log.warning("worker address %s:%d: %s", *name, error)
             return False
         self._failed.discard(name)
         places = [_place(family, address) for family, _, _, _, address in found]

@@ -1,6 +1,6 @@
 """Table: which workers get new requests, as one immutable object; and who makes it.
 
-The roster lives in the control thread. It keeps a worker's counts and connections from queue to
+The directory lives in the control thread. It keeps a worker's counts and connections from queue to
 queue and gives out a new table for each; the data thread then swaps one reference.
 """
 
@@ -42,7 +42,7 @@ class Table:
 EMPTY = Table("", 0, frozenset(), None)
 
 
-class Roster:
+class Directory:
     """Every worker this process knows or has unfinished business with."""
 
     def __init__(self, bell: Bell, rng: random.Random) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from steelyard.balancer.ledger import Ledger
+from steelyard.balancer.reporter import Reporter
 from tests.balancer.stage import GET, Conn, always, stage, until
 
 
 def test_a_report_tells_what_is_new() -> None:
     """Counts are since the last report that was sent; one that was not sent is not lost."""
     with stage(always()) as s, s.call() as client:
-        ledger = Ledger("b1", s.plane, s.roster)
+        reporter = Reporter("b1", s.plane, s.directory)
         for _ in range(3):
             client.send(GET)
             client.answer()
         until(lambda: s.total("requests") == 3)
-        first = ledger.draft()
+        first = reporter.draft()
         traffic = first.report.workers["w0"]
         assert (traffic.requests, traffic.failures, traffic.inflight) == (3, 0, 0)
         assert traffic.bytes > 3 * len(GET)
@@ -25,22 +25,22 @@ def test_a_report_tells_what_is_new() -> None:
         client.send(GET)
         client.answer()
         until(lambda: s.total("requests") == 4)
-        second = ledger.draft()
+        second = reporter.draft()
         assert second.report.workers["w0"].requests == 4
-        ledger.sent(second)
-        assert ledger.draft().report.workers["w0"].requests == 0
-        assert ledger.draft(farewell=True).report.farewell
+        reporter.sent(second)
+        assert reporter.draft().report.workers["w0"].requests == 0
+        assert reporter.draft(farewell=True).report.farewell
 
 
 def test_refused_requests_are_reported_once() -> None:
     """So are requests that found no worker."""
     with stage() as s:
-        ledger = Ledger("b1", s.plane, s.roster)
+        reporter = Reporter("b1", s.plane, s.directory)
         s.get()
-        draft = ledger.draft()
+        draft = reporter.draft()
         assert draft.report.refused == 1
-        ledger.sent(draft)
-        assert ledger.draft().report.refused == 0
+        reporter.sent(draft)
+        assert reporter.draft().report.refused == 0
 
 
 def test_a_worker_that_left_is_reported_until_it_is_done() -> None:
@@ -51,31 +51,31 @@ def test_a_worker_that_left_is_reported_until_it_is_done() -> None:
         assert conn.ended()
 
     with stage(play) as s:
-        ledger = Ledger("b1", s.plane, s.roster)
+        reporter = Reporter("b1", s.plane, s.directory)
         client = s.call()
         client.send(GET)
         until(lambda: s.inflight() == 1)
         s.queue()
-        draft = ledger.draft()
+        draft = reporter.draft()
         assert draft.report.workers["w0"].inflight == 1
-        ledger.sent(draft)
-        assert len(list(s.roster)) == 1
+        reporter.sent(draft)
+        assert len(list(s.directory)) == 1
         client.reset()
         until(lambda: s.inflight() == 0)
-        draft = ledger.draft()
+        draft = reporter.draft()
         assert draft.report.workers["w0"].requests == 1
-        ledger.sent(draft)
-        assert list(s.roster) == []
-        assert ledger.draft().report.workers == {}
+        reporter.sent(draft)
+        assert list(s.directory) == []
+        assert reporter.draft().report.workers == {}
 
 
 def test_a_worker_that_moved_is_one_in_the_report() -> None:
     """Counts of the old and the new address are added up under the name."""
     with stage(always(), always()) as s:
-        ledger = Ledger("b1", s.plane, s.roster)
+        reporter = Reporter("b1", s.plane, s.directory)
         s.queue(s.workers[0].entry())
         s.get()
         s.queue(s.workers[1].entry().model_copy(update={"name": "w0"}))
         s.get()
         until(lambda: s.total("requests") == 2)
-        assert ledger.draft().report.workers["w0"].requests == 2
+        assert reporter.draft().report.workers["w0"].requests == 2

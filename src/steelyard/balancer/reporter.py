@@ -1,4 +1,4 @@
-"""Ledger: counters → reports of what happened since the last report that was sent."""
+"""Reporter: counters → reports of what happened since the last report that was sent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from steelyard.balancer.counters import Tally
 from steelyard.balancer.plane import Plane
-from steelyard.balancer.table import Roster
+from steelyard.balancer.table import Directory
 from steelyard.balancer.worker import Worker
 from steelyard.core.report import BOUNDS, Report, Traffic
 
@@ -29,13 +29,13 @@ class Draft(NamedTuple):
     refused: int
 
 
-class Ledger:
+class Reporter:
     """Knows what was reported. Counts of a report that could not be sent go into the next."""
 
-    def __init__(self, balancer: str, plane: Plane, roster: Roster) -> None:
+    def __init__(self, balancer: str, plane: Plane, directory: Directory) -> None:
         self._balancer = balancer
         self._plane = plane
-        self._roster = roster
+        self._directory = directory
         self._reported: dict[Worker, Totals] = {}
         self._refused = 0
 
@@ -45,11 +45,11 @@ class Ledger:
         table = self._plane.table
         totals: dict[Worker, Totals] = {}
         traffic: dict[str, Traffic] = {}
-        for worker in self._roster:
+        for worker in self._directory:
             inflight = worker.tally.inflight
             totals[worker] = now = _totals(worker.tally)
             new = _delta(now, self._reported.get(worker, Totals()), inflight)
-            if self._roster.listed(worker) or inflight or new.requests:
+            if self._directory.listed(worker) or inflight or new.requests:
                 before = traffic.get(worker.name)
                 traffic[worker.name] = new if before is None else _sum(before, new)
         refused = self._plane.refused
@@ -67,12 +67,12 @@ class Ledger:
         """The draft has left: count from there, and forget workers that are gone and done."""
         self._reported = draft.totals
         self._refused = draft.refused
-        if self._plane.table is not self._roster.latest:
+        if self._plane.table is not self._directory.latest:
             return  # the data thread may still pick a worker that the latest queue left out
         for worker, totals in list(draft.totals.items()):
             done = not worker.tally.inflight and totals == _totals(worker.tally)
-            if done and not self._roster.listed(worker):
-                self._roster.forget(worker)
+            if done and not self._directory.listed(worker):
+                self._directory.forget(worker)
                 del self._reported[worker]
 
 
