@@ -105,3 +105,13 @@ async def test_metrics_are_in_prometheus_text(served: Served):
         answer = await client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     assert 'steelyard_workers{state="LU"} 2.0' in answer.text
+
+
+async def test_more_workers_than_ports_are_refused(served: Served):
+    """As in the configuration; a slip of the finger must not start a million workers."""
+    served.boot()
+    async with served.http() as client:
+        answer = await client.put("/v1/limits", json={"min": 1, "max": 10**20})
+    assert answer.status_code == 422
+    assert "ports for workers" in answer.json()["detail"]
+    assert served.agent.fleet.max == 4

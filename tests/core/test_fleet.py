@@ -7,6 +7,7 @@ from steelyard.core import events as ev
 from steelyard.core.lifecycle import State
 from steelyard.core.record import LimitsRecord, WorkerRecord
 from steelyard.core.report import Report
+from steelyard.core.roster import Roster
 from steelyard.core.scaling.fixed import Fixed
 from tests.core.driver import Driver, decisions, starts, stops
 
@@ -305,3 +306,13 @@ def test_new_limits_do_not_turn_an_end_round():
     for name in ("w1", "w2"):
         driver.tell(ev.Exited(name, "stopped"))
     assert driver.fleet.closed
+
+
+def test_an_event_of_one_worker_does_not_sort_the_fleet_for_each_other(monkeypatch):
+    """With hundreds of workers, each probed every second, the agent would do nothing else."""
+    driver = Driver(min=50, max=50).booted()
+    asked: list[int] = []
+    defaults = Roster.defaults
+    monkeypatch.setattr(Roster, "defaults", lambda self, n: asked.append(n) or defaults(self, n))
+    driver.tell(ev.Probed("w1", ok=True, seconds=0.001))
+    assert len(asked) < 5

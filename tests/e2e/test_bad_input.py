@@ -10,7 +10,11 @@ import pytest
 
 from tests.e2e.gateway import QUICK, free_port
 
-LOOPING = (sys.executable, "-c", "import sys; print('no database', flush=True); sys.exit(7)")
+LOOPING = (
+    sys.executable,
+    "-c",
+    "import sys; print('no database [/etc/app.conf]', flush=True); sys.exit(7)",
+)
 DEAF = (sys.executable, "-c", "import time; print('not listening', flush=True); time.sleep(600)")
 
 
@@ -71,6 +75,7 @@ def test_a_command_that_exits_at_once_ends_in_a_clear_error(gateway):
     assert g.wait() == 1
     assert "exit code 7" in g.output()
     assert "no database" in g.output()
+    assert "[/etc/app.conf]" in g.output()  # its own words, not our markup
     assert g.workers() == []
 
 

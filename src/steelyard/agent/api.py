@@ -100,6 +100,11 @@ def _routes(agent: Agent) -> APIRouter:
     async def limits(wanted: Limits) -> FleetStatus:
         if wanted.min > wanted.max:
             raise HTTPException(422, f"min {wanted.min} is above max {wanted.max}")
+        first, last = agent.settings.runtime.ports
+        if wanted.max > last - first + 1:  # as the configuration demands it
+            raise HTTPException(
+                422, f"max {wanted.max} is more than the ports for workers, {first}…{last}"
+            )
         agent.tell(LimitsAsked(wanted.min, wanted.max))
         return agent.status()
 

@@ -60,7 +60,7 @@ async def _serve(settings: Settings, source: AgentLink | Queue, console: Console
 
     supervisor = Supervisor(settings, say, source)
     supervisor.start()
-    console.print(f"serving on http://{supervisor.address}, Ctrl-C stops")
+    say(f"serving on http://{supervisor.address}, Ctrl-C stops")
     failed = await supervisor.stopped_or_failed()
     await supervisor.close()
     return 1 if failed else 0

@@ -6,6 +6,7 @@ import asyncio
 import time
 
 from rich.console import Console
+from rich.markup import escape
 
 from steelyard.cli.client import AgentClient
 from steelyard.config.settings import Settings
@@ -43,7 +44,7 @@ async def watch_boot(settings: Settings, address: Address, console: Console) -> 
             if told.ready >= told.target:
                 break
     console.print(
-        f"[bold green]serving {settings.application.name} on http://{address}[/] "
+        f"[bold green]serving {settings.application.name} on http://{escape(str(address))}[/] "
         f"({told.ready} workers; `steelyard status` shows them, Ctrl-C stops)",
         soft_wrap=True,
     )

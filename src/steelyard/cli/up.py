@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from steelyard.cli.boot import BootError, watch_boot
 from steelyard.cli.common import Messages
@@ -60,7 +61,7 @@ async def _serve(settings: Settings, console: Console) -> int:
     console.print("stopping: open requests are finished; Ctrl-C again stops at once")
     await supervisor.close()
     if isinstance(problem, BootError):
-        console.print(f"[red]error:[/] {problem}", soft_wrap=True)
+        console.print(f"[red]error:[/] {escape(str(problem))}", soft_wrap=True)
     elif problem is not None:
         raise problem
     failed = problem is not None or (ended.done() and ended.result() is not None)

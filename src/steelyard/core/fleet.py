@@ -352,7 +352,9 @@ class Fleet:
         action, reason = self._owed.popleft() if self._owed else default
         worker = self._enrol(self._names(), self.roster.next_sequence)
         self._decide(action, (worker.name,), reason)
-        self._save(worker)  # before the start: a record without a worker is harmless
+        is_default = worker.name in self.roster.defaults(self.min)
+        # Before the start: a record without a worker is harmless.
+        self._save(worker, default=is_default)
         self._out.append(Start(worker.name))
 
     def _enrol(self, name: str, sequence: int) -> Worker:
@@ -362,12 +364,12 @@ class Fleet:
         return worker
 
     def _save_changes(self) -> None:
+        defaults = self.roster.defaults(self.min)  # once: a fleet of hundreds is sorted for it
         for worker in self.roster:
             if worker.state is not State.SHUTDOWN:
-                self._save(worker)
+                self._save(worker, default=worker.name in defaults)
 
-    def _save(self, worker: Worker) -> None:
-        default = worker.name in self.roster.defaults(self.min)
+    def _save(self, worker: Worker, *, default: bool) -> None:
         record = self.ledger.changed(worker, default=default)
         if record is not None:
             self._out.append(Save(record))

@@ -86,6 +86,7 @@ _LEAVING = {State.SUNDOWN, State.SHUTDOWN}
 def status(fleet: Fleet, now: float) -> FleetStatus:
     """Everything a person may want to know of a fleet."""
     queue = fleet.publication.queue
+    defaults = fleet.roster.defaults(fleet.min)
     return FleetStatus(
         application=fleet.rules.application,
         policy=fleet.policy.name,
@@ -100,7 +101,10 @@ def status(fleet: Fleet, now: float) -> FleetStatus:
         ever_ready=fleet.ever_ready,
         closing=fleet.closing,
         queue_version=-1 if queue is None else queue.version,
-        workers=[_worker(fleet, w, now) for w in sorted(fleet.roster, key=lambda w: w.sequence)],
+        workers=[
+            _worker(fleet, w, now, default=w.name in defaults)
+            for w in sorted(fleet.roster, key=lambda w: w.sequence)
+        ],
         balancers=_balancers(fleet),
         decisions=[
             DecisionStatus(ago=now - d.at, action=d.action, workers=d.workers, reason=d.reason)
@@ -109,14 +113,14 @@ def status(fleet: Fleet, now: float) -> FleetStatus:
     )
 
 
-def _worker(fleet: Fleet, worker: Worker, now: float) -> WorkerStatus:
+def _worker(fleet: Fleet, worker: Worker, now: float, *, default: bool) -> WorkerStatus:
     usage, parts = worker.meter.usage, worker.meter.parts
     return WorkerStatus(
         name=worker.name,
         address=f"{worker.host}:{worker.port}" if worker.started else "",
         state=worker.state,
         ready=worker.ready,
-        default=worker.name in fleet.roster.defaults(fleet.min),
+        default=default,
         score=round(worker.meter.score, 1),
         utilization=round(worker.meter.utilization, 1),
         cpu=None if usage is None else round(usage.cpu, 1),
