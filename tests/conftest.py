@@ -8,6 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A time limit per example would fail on a busy machine, not on a bug.
+settings.register_profile("steelyard", deadline=None)
+settings.load_profile("steelyard")
 
 
 def _cgroup_writable() -> bool:
