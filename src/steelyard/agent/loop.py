@@ -60,8 +60,7 @@ class Agent:
         for command in self.fleet.handle(event, self.clock()):
             self._execute(command)
         self._watch_started()
-        if self.fleet.closed:
-            self.closed.set()
+        self._note_end()
 
     async def run(self) -> None:
         """Measure and decide, until cancelled."""
@@ -70,6 +69,7 @@ class Agent:
             group.create_task(self._watch_exits())
             await self._reconcile_first()
             self.reconciled.set()
+            self._note_end()
             group.create_task(self._tick())
             group.create_task(self._reconcile())
 
@@ -106,6 +106,11 @@ class Agent:
         for worker in self.fleet.roster:
             if worker.started and worker.live:
                 self.prober.watch(Target(worker.name, worker.host, worker.port))
+
+    def _note_end(self) -> None:
+        """Before the first reconciliation an empty fleet only means that nobody has looked."""
+        if self.reconciled.is_set() and self.fleet.closed:
+            self.closed.set()
 
     def _alive(self, name: str) -> bool:
         worker = self.fleet.roster.get(name)

@@ -71,8 +71,7 @@ async def _live(agent: Agent, last: bool) -> None:
 
 
 async def _close(agent: Agent) -> None:
-    await agent.reconciled.wait()
-    agent.tell(CloseAsked())
+    agent.tell(CloseAsked())  # at once: an agent that is only starting must not start workers
     await agent.closed.wait()
 
 
