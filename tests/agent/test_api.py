@@ -69,7 +69,7 @@ async def test_impossible_limits_are_refused(served: Served, wanted):
     async with served.http() as client:
         answer = await client.put("/v1/limits", json=wanted)
     assert answer.status_code == 422
-    assert (served.agent.fleet.min, served.agent.fleet.max) == (2, 4)
+    assert (served.agent.fleet.limits.min, served.agent.fleet.limits.max) == (2, 4)
 
 
 async def test_a_worker_is_drained(served: Served):
@@ -114,4 +114,4 @@ async def test_more_workers_than_ports_are_refused(served: Served):
         answer = await client.put("/v1/limits", json={"min": 1, "max": 10**20})
     assert answer.status_code == 422
     assert "ports for workers" in answer.json()["detail"]
-    assert served.agent.fleet.max == 4
+    assert served.agent.fleet.limits.max == 4

@@ -240,6 +240,17 @@ class TestRestart:
         assert stops(d.ticks(4)) == []
         assert stops(d.ticks(2)) == ["c"]
 
+    def test_a_worker_that_was_being_stopped_is_stopped(self):
+        """An agent killed between the decision and the worker's end must not bring it back."""
+        d = Driver(hung=1.0).booted()
+        for _ in range(2):
+            d.tell(ev.Probed("w1", ok=False, seconds=2, problem="timed out"))
+        saved = {c.record.name: c.record for c in d.tick() if isinstance(c, cmd.Save)}
+        assert saved["w1"].state is State.SHUTDOWN
+        d = Driver()
+        d.open([found("w1")], [saved["w1"]])
+        assert d.state("w1") == "SUNDOWN"
+
     def test_the_number_of_workers_survives(self):
         """Four adopted workers stay four, until the policy says otherwise."""
         d = Driver(Fixed())
@@ -253,6 +264,16 @@ class TestRestart:
         d.tell(ev.Exited("w1", "exit code 0"))
         d.open([found("w1"), found("w2")])
         assert d.state("w1") == "gone"
+
+    def test_a_worker_started_after_the_list_was_read_is_not_missing(self):
+        """The list is older than the worker."""
+        d = Driver()
+        d.open()
+        read_at = d.now
+        d.now += 1
+        d.serve("w1", "w2")
+        d.tell(ev.Reconciled(read_at, ()))
+        assert d.state("w1") == "LU"
 
     def test_a_worker_missing_from_the_list_has_ended(self):
         """Its end was missed; it is replaced."""
@@ -280,9 +301,12 @@ class TestLimits:
     def test_limits_set_at_run_time_survive_a_restart(self):
         """Until the configuration itself is changed."""
         kept = LimitsRecord(min=3, max=6, configured_min=2, configured_max=4)
-        assert (Driver(limits=kept).fleet.min, Driver(limits=kept).fleet.max) == (3, 6)
+        assert (Driver(limits=kept).fleet.limits.min, Driver(limits=kept).fleet.limits.max) == (
+            3,
+            6,
+        )
         changed = Driver(limits=kept, max=5).fleet
-        assert (changed.min, changed.max) == (2, 5)
+        assert (changed.limits.min, changed.limits.max) == (2, 5)
 
 
 class TestClose:

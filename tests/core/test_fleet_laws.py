@@ -52,7 +52,7 @@ class FleetMachine(RuleBasedStateMachine):
 
     @rule(load=LOAD, seconds=st.sampled_from([0.5, 2.0, 7.0]))
     def tick(self, load: float, seconds: float) -> None:
-        before = self.d.fleet.roster.defaults(self.d.fleet.min)
+        before = self.d.fleet.roster.defaults(self.d.fleet.limits.min)
         out = self.d.tick(load, seconds)
         for command in out:
             if isinstance(command, cmd.Decide) and command.action == "down":
@@ -122,16 +122,16 @@ class FleetMachine(RuleBasedStateMachine):
         """Never above max; never a target outside the limits."""
         fleet = self.d.fleet
         live = len(fleet.roster.live())
-        assert live <= fleet.max
+        assert live <= fleet.limits.max
         if not self.closing:
-            assert fleet.min <= fleet.target <= fleet.max
+            assert fleet.limits.min <= fleet.target <= fleet.limits.max
 
     @invariant()
     def never_below_min_but_for_the_back_off(self) -> None:
         """Every missing worker is being started, unless starts have been failing."""
         fleet = self.d.fleet
         if not self.closing and fleet.restarts.failures == 0:
-            assert len(fleet.roster.live()) >= fleet.min
+            assert len(fleet.roster.live()) >= fleet.limits.min
 
     @invariant()
     def sundown_is_final(self) -> None:

@@ -41,9 +41,18 @@ def test_only_a_younger_worker_that_lasts_ends_the_series():
     """An old healthy neighbour proves nothing about new starts."""
     restarts = Restarts(1, 60, stable=10)
     restarts.fail("w1", "crashed", 100.0)
-    restarts.prove(born=50.0, ready_since=51.0, now=200.0)
+    old, young = (50.0, 51.0), (101.0, 102.0)
+    restarts.prove([old], complete=False, now=200.0)
     assert restarts.failures == 1
-    restarts.prove(born=101.0, ready_since=102.0, now=105.0)
+    restarts.prove([old, young], complete=True, now=105.0)
     assert restarts.failures == 1
-    restarts.prove(born=101.0, ready_since=102.0, now=112.0)
+    restarts.prove([old, young], complete=False, now=112.0)
+    assert (restarts.failures, restarts.trouble) == (0, "")
+
+
+def test_trouble_ends_when_nothing_needs_to_be_started():
+    """The place of the worker that failed was given up meanwhile."""
+    restarts = Restarts(1, 60, stable=10)
+    restarts.fail("w1", "crashed", 100.0)
+    restarts.prove([(50.0, 51.0)], complete=True, now=101.0)
     assert (restarts.failures, restarts.trouble) == (0, "")

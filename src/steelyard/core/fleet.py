@@ -19,9 +19,11 @@ from steelyard.core import events
 from steelyard.core.commands import Command, Decide, Forget, Publish, Save, SaveLimits, Start, Stop
 from steelyard.core.ledger import Ledger
 from steelyard.core.lifecycle import SERVING, Signal, State
+from steelyard.core.limits import Limits
 from steelyard.core.links import Links
 from steelyard.core.meter import Meter
 from steelyard.core.publication import Publication
+from steelyard.core.reconcile import differences
 from steelyard.core.record import LimitsRecord, WorkerRecord
 from steelyard.core.report import Report
 from steelyard.core.restarts import Restarts
@@ -45,8 +47,8 @@ class Fleet:
     ) -> None:
         self.rules = rules
         self.policy = policy
-        self.min, self.max = effective_limits(rules, limits)
-        self.target = self.min
+        self.limits = Limits.begin((rules.min, rules.max), limits)
+        self.target = self.limits.min
         self.roster = Roster()
         self.links = Links(epoch, rules.link_patience)
         self.restarts = Restarts(rules.backoff, rules.backoff_max, rules.stable)
@@ -107,24 +109,25 @@ class Fleet:
     # What happened.
 
     def _reconcile(self, event: events.Reconciled) -> None:
-        running = {found.worker: found for found in event.running}
-        records = {record.name: record for record in event.records}
-        for name in records.keys() - running.keys() - self.roster.by_name.keys():
-            self._out.append(Forget(name))
-        for name, found in running.items():
-            if not self.roster.knows(name):
-                self._adopt(found, records.get(name))
-        for worker in self.roster:
-            if worker.started and worker.born < event.at and worker.name not in running:
-                self._ended(worker.name, "gone")
+        differ = differences(event, self.roster)
+        self._out += [Forget(name) for name in differ.stale]
+        for found, record in differ.unknown:
+            self._adopt(found, record)
+        for worker in differ.gone:
+            self._ended(worker.name, "gone")
         if self._opened is None:
-            self._opened = self._now
-            self.target = clamp(len(self.roster.live()), self.min, self.max)
+            self._open()
+
+    def _open(self) -> None:
+        self._opened = self._now
+        self.target = self.limits.clamp(len(self.roster.live()))
+        if self.limits.outdated:  # they must not come back when the configuration does
+            self._out.append(SaveLimits(self.limits.record()))
 
     def _adopt(self, found: events.Found, record: WorkerRecord | None) -> None:
         sequence = self.roster.next_sequence if record is None else record.sequence
         worker = self._enrol(found.worker, sequence)
-        worker.host, worker.port, worker.allowance = found.host, found.port, found.allowance
+        worker.place(found.host, found.port, found.allowance, self._now)
         if record is None or record.state is State.INIT:
             self._unproven.add(worker.name)
         else:
@@ -146,7 +149,7 @@ class Fleet:
     def _started(self, event: events.Started) -> None:
         worker = self.roster.get(event.worker)
         if worker is not None:
-            worker.host, worker.port, worker.allowance = event.host, event.port, event.allowance
+            worker.place(event.host, event.port, event.allowance, self._now)
 
     def _ended(self, name: str, reason: str) -> None:
         worker = self.roster.get(name)
@@ -171,8 +174,7 @@ class Fleet:
         for name, sample in samples.items():
             worker = self.roster.get(name)
             if worker is not None and worker.in_ring:
-                worker.meter.take(sample, worker.allowance)
-                worker.follow_load(self.rules.cuts, self._now)
+                worker.sampled(sample, self.rules.cuts, self._now)
 
     def _probed(self, event: events.Probed) -> None:
         worker = self.roster.get(event.worker)
@@ -200,13 +202,12 @@ class Fleet:
         self._decide("drain", (name,), "asked for by an operator")
 
     def _limits_asked(self, low: int, high: int) -> None:
-        before, after = f"{self.min}…{self.max}", f"{low}…{high}"
-        self.min, self.max = low, high
+        before = str(self.limits)
+        self.limits.set(low, high)
         if not self.closing:  # the way down to nothing is not turned round
-            self.target = clamp(self.target, low, high)
-        self._decide("limits", (), f"asked for by an operator: {before} → {after}")
-        configured = {"configured_min": self.rules.min, "configured_max": self.rules.max}
-        self._out.append(SaveLimits(LimitsRecord(min=low, max=high, **configured)))
+            self.target = self.limits.clamp(self.target)
+        self._decide("limits", (), f"asked for by an operator: {before} → {self.limits}")
+        self._out.append(SaveLimits(self.limits.record()))
 
     def _close(self) -> None:
         self.closing = True
@@ -218,11 +219,14 @@ class Fleet:
 
     def _tick(self) -> None:
         self.links.expire(self._now)
-        for worker in self.roster:
-            if worker.ready_since is not None:
-                self.restarts.prove(worker.born, worker.ready_since, self._now)
+        self._prove_starts()
         if self._opened is not None and not self.closing:
             self._consult()
+
+    def _prove_starts(self) -> None:
+        ready = [(w.born, w.ready_since) for w in self.roster if w.ready_since is not None]
+        complete = len(ready) == len(self.roster.by_name) == self.target
+        self.restarts.prove(ready, complete, self._now)
 
     # What the policy says.
 
@@ -240,15 +244,15 @@ class Fleet:
             now=self._now,
             workers=self.target,
             booting=self.roster.booting() + max(0, self.target - live),
-            min=self.min,
-            max=self.max,
+            min=self.limits.min,
+            max=self.limits.max,
             utilization={w.name: w.meter.utilization for w in self.roster.in_ring()},
             retirable=len(self._retirable()),
             last_action=self._last_action,
         )
 
     def _grow(self, verdict: Verdict) -> None:
-        change = min(verdict.change, self.max - self.target)
+        change = min(verdict.change, self.limits.max - self.target)
         self.target += change
         self._last_action = self._now
         for _ in range(change):
@@ -258,7 +262,7 @@ class Fleet:
         idle_first = sorted(
             self._retirable(), key=lambda w: (self.links.open_exchanges(w.name), -w.sequence)
         )
-        leaving = idle_first[: min(-verdict.change, self.target - self.min)]
+        leaving = idle_first[: min(-verdict.change, self.target - self.limits.min)]
         for worker in leaving:
             self._leave(worker, Signal.RETIRE, verdict.reason)
         if leaving:
@@ -267,7 +271,7 @@ class Fleet:
             self._decide("down", tuple(w.name for w in leaving), verdict.reason)
 
     def _retirable(self) -> list[Worker]:
-        return self.roster.retirable(self.min, self.rules.dwell_down, self._now)
+        return self.roster.retirable(self.limits.min, self.rules.dwell_down, self._now)
 
     # What follows from the state of things.
 
@@ -323,9 +327,9 @@ class Fleet:
         self._out.append(Stop(worker.name))
 
     def _drained(self, worker: Worker) -> bool:
-        if not self.links.by_name:
-            return self.closing or self._balancers_had_time()
         assert worker.sundown_version is not None  # noqa: S101 - set whenever SUNDOWN is entered
+        if not self.links.by_name and not self.closing:
+            return self._balancers_had_time()
         return self.links.released(worker.name, worker.sundown_version)
 
     def _balancers_had_time(self) -> bool:
@@ -334,10 +338,10 @@ class Fleet:
 
     def _drain_surplus(self) -> None:
         live = self.roster.live()
-        surplus = live[self.max :] if not self.closing else []
+        surplus = live[self.limits.max :] if not self.closing else []
         for worker in surplus:
-            self._leave(worker, Signal.DRAIN, f"above max {self.max}")
-            self._decide("down", (worker.name,), f"above max {self.max}")
+            self._leave(worker, Signal.DRAIN, f"above max {self.limits.max}")
+            self._decide("down", (worker.name,), f"above max {self.limits.max}")
 
     def _start_missing(self) -> None:
         missing = self.target - len(self.roster.live())
@@ -352,7 +356,7 @@ class Fleet:
         action, reason = self._owed.popleft() if self._owed else default
         worker = self._enrol(self._names(), self.roster.next_sequence)
         self._decide(action, (worker.name,), reason)
-        is_default = worker.name in self.roster.defaults(self.min)
+        is_default = worker.name in self.roster.defaults(self.limits.min)
         # Before the start: a record without a worker is harmless.
         self._save(worker, default=is_default)
         self._out.append(Start(worker.name))
@@ -364,10 +368,11 @@ class Fleet:
         return worker
 
     def _save_changes(self) -> None:
-        defaults = self.roster.defaults(self.min)  # once: a fleet of hundreds is sorted for it
+        defaults = self.roster.defaults(
+            self.limits.min
+        )  # once: a fleet of hundreds is sorted for it
         for worker in self.roster:
-            if worker.state is not State.SHUTDOWN:
-                self._save(worker, default=worker.name in defaults)
+            self._save(worker, default=worker.name in defaults)
 
     def _save(self, worker: Worker, *, default: bool) -> None:
         record = self.ledger.changed(worker, default=default)
@@ -392,14 +397,3 @@ class Fleet:
         decision = Decide(self._now, action, workers, reason)
         self.decisions.append(decision)
         self._out.append(decision)
-
-
-def effective_limits(rules: Rules, kept: LimitsRecord | None) -> tuple[int, int]:
-    """The limits set at run time, unless the configuration has changed since."""
-    if kept is None or (kept.configured_min, kept.configured_max) != (rules.min, rules.max):
-        return rules.min, rules.max
-    return kept.min, kept.max
-
-
-def clamp(value: int, low: int, high: int) -> int:
-    return max(low, min(value, high))

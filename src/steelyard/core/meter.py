@@ -99,4 +99,4 @@ class Meter:
             return self._request_times.add(request, now)
         if probe is not None:
             return self._probe_times.add(probe, now)
-        return None
+        return None if self.parts is None else self.parts.availability

@@ -43,14 +43,14 @@ def listed(worker: Worker) -> bool:
 
 
 def entry(worker: Worker) -> Entry:
-    """A worker's line; its weight is its score, but a busy worker is never starved to nothing."""
+    """A worker's line."""
     return Entry(
         name=worker.name,
         host=worker.host,
         port=worker.port,
         score=round(worker.meter.score, 1),
         state=worker.state,
-        weight=max(1.0, round(worker.meter.score, 1)) if worker.in_ring else 0.0,
+        weight=round(worker.weight, 1) if worker.in_ring else 0.0,
     )
 
 

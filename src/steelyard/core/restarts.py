@@ -32,9 +32,15 @@ class Restarts:
         delay = self.backoff * 2 ** min(self.failures - 1, 30)
         self.next_try = now + min(delay, self.backoff_max)
 
-    def prove(self, born: float, ready_since: float, now: float) -> None:
-        """A worker serves; one begun after the last failure that lasts ends the series."""
-        if self.failures and born >= self.last_failure and now - ready_since >= self.stable:
+    def prove(self, ready: list[tuple[float, float]], complete: bool, now: float) -> None:
+        """End the series when starts are known to work again, or when none is needed.
+
+        `ready` has (born, ready since) of the workers that serve. One that was begun after the
+        last failure and lasts proves that starts work; a complete fleet that lasts needs none.
+        """
+        lasting = [born for born, since in ready if now - since >= self.stable]
+        proven = any(born >= self.last_failure for born in lasting)
+        if self.failures and (proven or (complete and len(lasting) == len(ready))):
             self.failures, self.trouble, self.culprit = 0, "", ""
 
     def allowed(self, missing: int, booting: int, now: float) -> int:

@@ -86,12 +86,12 @@ _LEAVING = {State.SUNDOWN, State.SHUTDOWN}
 def status(fleet: Fleet, now: float) -> FleetStatus:
     """Everything a person may want to know of a fleet."""
     queue = fleet.publication.queue
-    defaults = fleet.roster.defaults(fleet.min)
+    defaults = fleet.roster.defaults(fleet.limits.min)
     return FleetStatus(
         application=fleet.rules.application,
         policy=fleet.policy.name,
-        min=fleet.min,
-        max=fleet.max,
+        min=fleet.limits.min,
+        max=fleet.limits.max,
         target=fleet.target,
         verdict=fleet.verdict.reason,
         trouble=fleet.restarts.trouble,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from steelyard.core.lifecycle import LEAVING, SERVING, Cuts, Signal, State, load_signals, transition
 from steelyard.core.meter import Meter
-from steelyard.core.usage import Allowance
+from steelyard.core.usage import Allowance, Sample
+from steelyard.core.weight import FULL, follow_score
 
 
 @dataclass(slots=True)
@@ -22,7 +23,9 @@ class Worker:
     since: float = 0.0  # when the state was entered
     host: str = ""
     port: int = 0  # 0 until the runtime has started it
+    started_at: float = 0.0
     allowance: Allowance = field(default_factory=Allowance)
+    weight: float = FULL  # its share of new requests, when it is in the ring
     ready: bool = False
     ready_since: float | None = None
     failing_since: float | None = None
@@ -49,14 +52,20 @@ class Worker:
     def started(self) -> bool:
         return self.port != 0
 
+    def place(self, host: str, port: int, allowance: Allowance, now: float) -> None:
+        """It runs, and this is where."""
+        self.host, self.port, self.allowance, self.started_at = host, port, allowance, now
+
     def move(self, signal: Signal, now: float) -> None:
         """Follow the table."""
         following = transition(self.state, signal, self.story)
         self.story.append(f"{self.state} {signal}")
         self.state, self.since = following, now
 
-    def follow_load(self, cuts: Cuts, now: float) -> None:
-        """Move to the state that its utilization asks for."""
+    def sampled(self, sample: Sample, cuts: Cuts, now: float) -> None:
+        """Rate it anew, and move to the state that its utilization asks for."""
+        self.meter.take(sample, self.allowance)
+        self.weight = follow_score(self.weight, self.meter.score)
         for signal in load_signals(self.state, self.meter.utilization, cuts):
             self.move(signal, now)
 

@@ -1,0 +1,46 @@
+"""Weights: the loop of weight, load and score, closed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.core.weight import FULL, LEAST, follow_score
+
+WEIGHTS = st.lists(st.floats(LEAST, FULL), min_size=2, max_size=8)
+
+
+def utilization(weights: list[float], mean: float) -> list[float]:
+    """What equal workers have to do when requests are spread by weight."""
+    whole = mean * len(weights)
+    return [min(100.0, whole * weight / sum(weights)) for weight in weights]
+
+
+def ticks(weights: list[float], mean: float, count: int) -> list[float]:
+    for _ in range(count):
+        load = utilization(weights, mean)
+        weights = [follow_score(w, 100.0 - u) for w, u in zip(weights, load, strict=True)]
+    return weights
+
+
+@given(WEIGHTS, st.floats(1, 99))
+def test_equal_workers_come_to_equal_shares_at_any_load(weights, mean):
+    """However unequal they began: no swing survives."""
+    settled = ticks(weights, mean, 40)
+    assert max(settled) - min(settled) < 1
+
+
+def test_a_swing_shrinks_where_weight_as_score_would_keep_it():
+    """At U = 60 the plain score gives all to one, then all to the other."""
+    settled = ticks([100.0, 50.0], 60, 6)
+    assert max(settled) - min(settled) < 2
+
+
+@pytest.mark.parametrize(("score", "weight"), [(100, 100), (0, 25), (60, 70)])
+def test_a_steady_score_has_a_weight(score, weight):
+    """A saturated worker keeps a quarter; a better score is a larger share."""
+    settled = FULL
+    for _ in range(60):
+        settled = follow_score(settled, score)
+    assert settled == pytest.approx(weight)
