@@ -1,6 +1,20 @@
-"""`python -m steelyard` is `steelyard`."""
+"""`python -m steelyard`, and the `steelyard` command.
 
-from steelyard.cli.main import run
+Nothing but this is imported before Ctrl-C is looked after: the rest takes most of a second.
+"""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        from steelyard.cli.main import run
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 
 if __name__ == "__main__":
-    run()
+    main()

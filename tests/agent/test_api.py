@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from steelyard.core.events import Exited
 from tests.agent.conftest import Served
 
 GUARDED = [
@@ -81,6 +82,17 @@ async def test_a_worker_is_drained(served: Served):
     states = {worker["name"]: worker["state"] for worker in answer.json()["workers"]}
     assert states[first] in {"SUNDOWN", "SHUTDOWN"}
     assert unknown.status_code == 404
+
+
+async def test_the_only_ready_worker_is_not_drained(served: Served):
+    """Its clients would get 503 until the replacement has booted."""
+    first, second = served.boot()
+    served.agent.tell(Exited(second, "killed by SIGKILL"))
+    async with served.http() as client:
+        answer = await client.post(f"/v1/workers/{first}/drain")
+    assert answer.status_code == 409
+    assert "scale up first" in answer.json()["detail"]
+    assert served.agent.fleet.roster.by_name[first].state == "LU"
 
 
 async def test_logs_of_an_unknown_worker_are_404(served: Served):

@@ -248,8 +248,8 @@ class TestRestart:
         saved = {c.record.name: c.record for c in d.tick() if isinstance(c, cmd.Save)}
         assert saved["w1"].state is State.SHUTDOWN
         d = Driver()
-        d.open([found("w1")], [saved["w1"]])
-        assert d.state("w1") == "SUNDOWN"
+        d.open([found("a")], [saved["w1"].model_copy(update={"name": "a"})])
+        assert d.state("a") == "SUNDOWN"
 
     def test_the_number_of_workers_survives(self):
         """Four adopted workers stay four, until the policy says otherwise."""

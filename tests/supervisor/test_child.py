@@ -14,7 +14,7 @@ import pytest
 from steelyard.config.settings import Agent, Application, Settings
 from steelyard.config.values import Address
 from steelyard.sockets import listen
-from steelyard.supervisor.child import Child, describe
+from steelyard.supervisor.child import Child, describe, read_line
 from steelyard.supervisor.plan import agent_role
 from tests.e2e.gateway import free_port
 
@@ -116,6 +116,18 @@ def reap(settings: Settings) -> None:
                     process.kill()
         except (OSError, psutil.Error):
             continue
+
+
+async def test_a_line_of_any_length_is_read():
+    """A child that prints a megabyte without a line end is still looked after."""
+    reader = asyncio.StreamReader(limit=64)
+    reader.feed_data(b"short\n" + b"x" * 1000 + b"\nafter\n")
+    reader.feed_eof()
+    lines = []
+    while line := await read_line(reader):
+        lines.append(line)
+    assert (lines[0], lines[-1]) == (b"short\n", b"after\n")
+    assert b"too long" in lines[1]
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def _routes(agent: Agent) -> APIRouter:
 
     @router.post("/v1/workers/{name}/drain")
     async def drain(name: str) -> FleetStatus:
-        _known(agent, name)
+        _may_go(agent, name)
         agent.tell(DrainAsked(name))
         return agent.status()
 
@@ -129,9 +129,13 @@ def _routes(agent: Agent) -> APIRouter:
     return router
 
 
-def _known(agent: Agent, name: str) -> None:
+def _may_go(agent: Agent, name: str) -> None:
     if agent.fleet.roster.get(name) is None:
         raise HTTPException(404, f"no worker named {name}")
+    if agent.fleet.roster.alone(name):
+        raise HTTPException(
+            409, f"{name} is the only worker that is ready: scale up first, or nobody serves"
+        )
 
 
 def _link(agent: Agent, token: str) -> APIRouter:

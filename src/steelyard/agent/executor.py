@@ -25,27 +25,31 @@ class Executor:
         self._tell = tell
         self._grace = grace
         self._last: dict[str, asyncio.Task[None]] = {}
+        self._starting: dict[str, asyncio.Task[None]] = {}
 
     def start(self, name: str) -> None:
-        self._then(name, self._start(name))
+        task = self._then(name, self._start(name))
+        self._starting[name] = task
+        task.add_done_callback(lambda _: self._starting.pop(name, None))
 
     def stop(self, name: str) -> None:
         self._then(name, self._stop(name, self._grace))
 
     def kill(self, name: str) -> None:
-        """Stop at once, without waiting for anything."""
-        task = asyncio.create_task(self._stop(name, 0))
+        """Stop at once; a start under way must end first, a stop with its grace need not."""
+        task = asyncio.create_task(self._after(self._starting.get(name), self._stop(name, 0)))
         self._last[name] = task
 
     async def close(self) -> None:
         """Wait for what is under way."""
         await asyncio.gather(*self._last.values(), return_exceptions=True)
 
-    def _then(self, name: str, work: Coroutine[None, None, None]) -> None:
+    def _then(self, name: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         before = self._last.get(name)
         task = asyncio.create_task(self._after(before, work))
         self._last[name] = task
         task.add_done_callback(lambda done: self._done(name, done))
+        return task
 
     def _done(self, name: str, task: asyncio.Task[None]) -> None:
         if self._last.get(name) is task:

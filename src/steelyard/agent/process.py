@@ -59,7 +59,9 @@ async def _live(agent: Agent, last: bool) -> None:
     asked = asyncio.create_task(stop.asked.wait())
     await asyncio.wait({running, asked}, return_when=asyncio.FIRST_COMPLETED)
     if not running.done() and stop.workers_too:
-        await _close(agent)
+        closing = asyncio.create_task(_close(agent))
+        await asyncio.wait({running, closing}, return_when=asyncio.FIRST_COMPLETED)
+        closing.cancel()
     asked.cancel()
     await agent.prober.close()
     await agent.executor.close()

@@ -41,7 +41,7 @@ async def watch_boot(settings: Settings, address: Address, console: Console) -> 
             if text != seen and not console.is_terminal:
                 console.print(text)
             seen = text
-            if told.ready >= told.target:
+            if told.ready >= told.target or (told.ready and told.trouble):
                 break
     console.print(
         f"[bold green]serving {settings.application.name} on http://{escape(str(address))}[/] "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import shlex
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -16,6 +16,8 @@ from steelyard.cli.options import settings_from
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
+from steelyard.errors import StartError
+from steelyard.runtime.spawn import check_command
 from steelyard.sockets import ListenError, listen
 
 MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "wrong": "[red]wrong[/]"}
@@ -66,16 +68,16 @@ def findings(settings: Settings) -> Iterator[Finding]:
 
 
 def _command(settings: Settings) -> Finding:
-    words = settings.application.command
-    if not words:
-        return Finding(what="command", verdict="wrong", detail="none; say it after `--`")
-    path = shutil.which(words[0], path=settings.application.environment.get("PATH"))
-    if path is None:
-        return Finding(what="command", verdict="wrong", detail=f"{words[0]} is not found")
-    if not any("{port}" in word for word in words):
-        detail = f"{path}; it has no {{port}}, so it must listen on $PORT"
+    application = settings.application
+    path = application.environment.get("PATH", os.environ.get("PATH"))
+    try:
+        check_command(application.command, application.directory, path)
+    except StartError as error:
+        return Finding(what="command", verdict="wrong", detail=f"{error.message} ({error.hint})")
+    if not any("{port}" in word for word in application.command):
+        detail = "it has no {port}, so it must listen on $PORT"
         return Finding(what="command", verdict="note", detail=detail)
-    return Finding(what="command", verdict="ok", detail=path)
+    return Finding(what="command", verdict="ok", detail=shlex.join(application.command))
 
 
 def _port(what: str, address: Address) -> Finding:

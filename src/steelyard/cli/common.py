@@ -75,11 +75,18 @@ def new_table(*columns: str) -> Table:
     return table
 
 
+class NoMatchError(UsageError):
+    """No worker there is has such a name."""
+
+
 def resolve_worker(status: FleetStatus, text: str) -> str:
     """A worker's full name from any part of it that only one worker has."""
     names = [worker.name for worker in status.workers]
     matches = [name for name in names if name == text] or [name for name in names if text in name]
     if len(matches) == 1:
         return matches[0]
-    what = "no worker" if not matches else f"{len(matches)} workers"
-    raise UsageError(f"{what} match “{text}”", hint=f"workers: {', '.join(names) or 'none'}")
+    if not matches:
+        raise NoMatchError(f"no worker matches “{text}”", hint=f"workers: {', '.join(names)}")
+    raise UsageError(
+        f"{len(matches)} workers match “{text}”", hint=f"say more: {', '.join(matches)}"
+    )

@@ -9,11 +9,11 @@ import typer
 from steelyard.cli.common import (
     AgentOption,
     ConfigOption,
+    NoMatchError,
     StateOption,
     client_for,
     resolve_worker,
 )
-from steelyard.errors import UsageError
 
 
 def logs(
@@ -35,6 +35,6 @@ def logs(
         return
     try:
         name = resolve_worker(told, worker)
-    except UsageError:
+    except NoMatchError:
         name = worker  # it may have ended: its log is still there
     typer.echo(client.logs(name, lines))

@@ -68,5 +68,3 @@ def run() -> None:
         typer.secho("error: ", err=True, fg="red", nl=False)
         typer.echo(str(error), err=True)
         sys.exit(2 if error.fault is Fault.USER else 1)
-    except KeyboardInterrupt:
-        sys.exit(130)

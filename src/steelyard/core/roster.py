@@ -46,6 +46,10 @@ class Roster:
     def in_ring(self) -> list[Worker]:
         return [w for w in self if w.in_ring]
 
+    def alone(self, name: str) -> bool:
+        """Nobody would be left to serve without this worker."""
+        return [w.name for w in self.in_ring()] == [name]
+
     def defaults(self, minimum: int) -> set[str]:
         """The first `minimum` live workers: never retired."""
         return {w.name for w in self.live()[:minimum]}

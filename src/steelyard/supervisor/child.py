@@ -89,7 +89,7 @@ class Child:
         if self._stop.is_set() and not role.last:  # asked to stop while it was being started
             process.terminate()
         assert process.stderr is not None  # noqa: S101 - asked for in _spawn
-        while line := await process.stderr.readline():
+        while line := await read_line(process.stderr):
             self._say(line.decode(errors="replace").rstrip())
         return await process.wait()
 
@@ -112,6 +112,14 @@ class Child:
             )
         finally:
             os.close(script)
+
+
+async def read_line(reader: asyncio.StreamReader) -> bytes:
+    """The next line; of one too long to be kept, that there was one."""
+    try:
+        return await reader.readline()
+    except ValueError:
+        return b"(a line too long to be shown)\n"
 
 
 def describe(status: int) -> str:
