@@ -70,7 +70,8 @@ class Probe(Section):
 
     path: UrlPath | None = key(
         None,
-        "HTTP path that answers 200…399 when the worker is ready; none: its port accepts.",
+        "HTTP path that answers 200…399 when the worker is ready. None: its port must accept, "
+        "which does not tell a worker that hangs.",
         flag="--health-path",
     )
     interval: Seconds = key(1.0, "Time between two probes of a worker.", gt=0)
