@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -62,6 +63,18 @@ def test_check_finds_what_is_wrong_and_says_so_in_json(tmp_path):
         "agent.listen": "ok",
         "state": "ok",
     }
+
+
+def test_check_looks_for_the_command_where_it_will_run(tmp_path):
+    """In the application's folder, not in the one where `check` was called."""
+    (tmp_path / "serve").touch(mode=0o755)
+    words = ["--listen", "127.0.0.1:0", "--agent-listen", "127.0.0.1:0", "--", "./serve", "{port}"]
+    words = ["check", "--state", str(tmp_path), *words]
+    assert run(*words).returncode == 1
+    assert (
+        run(*words, env={**os.environ, "STEELYARD_APPLICATION_DIRECTORY": str(tmp_path)}).returncode
+        == 0
+    )
 
 
 def test_check_of_a_good_setup_succeeds(tmp_path):

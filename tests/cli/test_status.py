@@ -63,5 +63,5 @@ def test_a_worker_is_found_by_any_part_that_only_it_has():
     assert resolve_worker(what, names[1][-1]) == names[1]
     with pytest.raises(UsageError, match=r"3 workers match “w”"):
         resolve_worker(what, "w")
-    with pytest.raises(UsageError, match=r"no worker match"):
+    with pytest.raises(UsageError, match=r"no worker matches “nobody”"):
         resolve_worker(what, "nobody")

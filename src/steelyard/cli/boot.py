@@ -61,15 +61,16 @@ async def _give_up_if_hopeless(told: FleetStatus, client: AgentClient, late: boo
     if told.ever_ready or not told.trouble or (told.failures < HOPELESS and not late):
         return
     raise BootError(
-        f"no worker became ready: {told.trouble}\n{await _last_words(client, told.culprit)}",
-        hint="does the command run by itself, and listen on 127.0.0.1:{port} or $PORT?",
+        f"no worker became ready: {told.trouble}{await _last_words(client, told.culprit)}",
+        hint="does the command run by itself, stay in the foreground, "
+        "and listen on 127.0.0.1:{port} or $PORT?",
     )
 
 
 async def _last_words(client: AgentClient, worker: str) -> str:
     try:
         text = await asyncio.to_thread(client.logs, worker, 15)
-    except SteelyardError as error:
-        text = error.message
+    except SteelyardError:
+        return ""  # it could not be started, so it has no log
     lines = text.strip().splitlines() or ["(it printed nothing)"]
-    return "".join(f"  | {line}\n" for line in lines).rstrip()
+    return "".join(f"\n  | {line}" for line in lines)

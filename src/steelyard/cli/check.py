@@ -16,6 +16,8 @@ from steelyard.cli.options import settings_from
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
+from steelyard.errors import StartError
+from steelyard.runtime.spawn import check_command
 from steelyard.sockets import ListenError, listen
 
 MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "wrong": "[red]wrong[/]"}
@@ -69,13 +71,16 @@ def _command(settings: Settings) -> Finding:
     words = settings.application.command
     if not words:
         return Finding(what="command", verdict="wrong", detail="none; say it after `--`")
-    path = shutil.which(words[0], path=settings.application.environment.get("PATH"))
-    if path is None:
-        return Finding(what="command", verdict="wrong", detail=f"{words[0]} is not found")
+    path = settings.application.environment.get("PATH", os.environ.get("PATH"))
+    try:
+        check_command(words, settings.application.directory, path)  # as a start of a worker would
+    except StartError as error:
+        return Finding(what="command", verdict="wrong", detail=f"{error.message}; {error.hint}")
+    detail = words[0] if "/" in words[0] else str(shutil.which(words[0], path=path))
     if not any("{port}" in word for word in words):
-        detail = f"{path}; it has no {{port}}, so it must listen on $PORT"
+        detail += "; it has no {port}, so it must listen on $PORT"
         return Finding(what="command", verdict="note", detail=detail)
-    return Finding(what="command", verdict="ok", detail=path)
+    return Finding(what="command", verdict="ok", detail=detail)
 
 
 def _port(what: str, address: Address) -> Finding:

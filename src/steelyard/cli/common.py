@@ -81,5 +81,5 @@ def resolve_worker(status: FleetStatus, text: str) -> str:
     matches = [name for name in names if name == text] or [name for name in names if text in name]
     if len(matches) == 1:
         return matches[0]
-    what = "no worker" if not matches else f"{len(matches)} workers"
-    raise UsageError(f"{what} match “{text}”", hint=f"workers: {', '.join(names) or 'none'}")
+    what = f"{len(matches)} workers match" if matches else "no worker matches"
+    raise UsageError(f"{what} “{text}”", hint=f"workers: {', '.join(matches or names) or 'none'}")

@@ -32,7 +32,7 @@ COLOURS = {
 
 
 def status(
-    decisions: Annotated[int, typer.Option(help="How many decisions are shown.")] = 8,
+    decisions: Annotated[int, typer.Option(help="How many decisions are shown.", min=0)] = 8,
     json: JsonOption = False,
     agent: AgentOption = None,
     state: StateOption = None,
