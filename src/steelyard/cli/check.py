@@ -13,10 +13,11 @@ from rich.markup import escape
 
 from steelyard.cli.common import JsonOption, new_table, output, print_json
 from steelyard.cli.options import settings_from
+from steelyard.cli.preflight import require_runtime
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
-from steelyard.errors import StartError
+from steelyard.errors import StartError, UsageError
 from steelyard.runtime.spawn import check_command
 from steelyard.sockets import ListenError, listen
 
@@ -41,7 +42,8 @@ class Findings(BaseModel):
 def check(
     ctx: typer.Context,
     command: Annotated[
-        list[str] | None, typer.Argument(help="The command of one worker, after `--`.")
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND", help="The command of one worker, after `--`."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -59,12 +61,21 @@ def check(
 def findings(settings: Settings) -> Iterator[Finding]:
     """Everything worth knowing before `up`."""
     yield Finding(what="configuration", verdict="ok", detail="every key and value is known")
+    yield _runtime(settings)
     yield _command(settings)
     yield _port("gateway.listen", settings.gateway.listen)
     yield _port("agent.listen", settings.agent.listen)
     yield _folder(settings)
     for warning in exposure_warnings(settings):
         yield Finding(what="exposure", verdict="note", detail=warning)
+
+
+def _runtime(settings: Settings) -> Finding:
+    try:
+        require_runtime(settings)
+    except UsageError as error:
+        return Finding(what="runtime", verdict="wrong", detail=f"{error.message}; {error.hint}")
+    return Finding(what="runtime", verdict="ok", detail=settings.runtime.kind)
 
 
 def _command(settings: Settings) -> Finding:
