@@ -41,13 +41,20 @@ async def watch_boot(settings: Settings, address: Address, console: Console) -> 
             if text != seen and not console.is_terminal:
                 console.print(text)
             seen = text
-            if told.ready >= told.target:
+            if serves(told, settings.gateway.processes):
                 break
     console.print(
         f"[bold green]serving {settings.application.name} on http://{escape(str(address))}[/] "
-        f"({told.ready} workers; `steelyard status` shows them, Ctrl-C stops)",
+        f"(workers: {told.ready}; `steelyard status` shows them, Ctrl-C stops)",
         soft_wrap=True,
     )
+
+
+def serves(told: FleetStatus, balancers: int) -> bool:
+    """Whether every worker is ready and every balancer knows it: a request would be answered."""
+    version = told.queue_version
+    linked = sum(one.connected and one.version >= version for one in told.balancers)
+    return told.ready >= told.target and linked >= balancers
 
 
 async def _ask(client: AgentClient) -> FleetStatus | None:
