@@ -54,7 +54,12 @@ def test_no_agent_says_how_to_start_one(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "answer", [b"hello\n\n", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"]
+    "answer",
+    [
+        b"hello\n\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+        b"HTTP/1.1 404 Not Found\r\nContent-Length: 13\r\n\r\n<html></html>",
+    ],
 )
 async def test_another_program_in_the_agents_place_is_told(tmp_path: Path, answer: bytes):
     """One that does not speak HTTP, or has something else to say."""

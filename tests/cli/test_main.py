@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -57,11 +58,24 @@ def test_check_finds_what_is_wrong_and_says_so_in_json(tmp_path):
     verdicts = {one["what"]: one["verdict"] for one in told["findings"]}
     assert verdicts == {
         "configuration": "ok",
+        "runtime": "ok",
         "command": "wrong",
         "gateway.listen": "ok",
         "agent.listen": "ok",
         "state": "ok",
     }
+
+
+def test_check_looks_for_the_command_where_it_will_run(tmp_path):
+    """In the application's folder, not in the one where `check` was called."""
+    (tmp_path / "serve").touch(mode=0o755)
+    words = ["--listen", "127.0.0.1:0", "--agent-listen", "127.0.0.1:0", "--", "./serve", "{port}"]
+    words = ["check", "--state", str(tmp_path), *words]
+    assert run(*words).returncode == 1
+    assert (
+        run(*words, env={**os.environ, "STEELYARD_APPLICATION_DIRECTORY": str(tmp_path)}).returncode
+        == 0
+    )
 
 
 def test_check_of_a_good_setup_succeeds(tmp_path):
@@ -70,6 +84,15 @@ def test_check_of_a_good_setup_succeeds(tmp_path):
                "--agent-listen", "127.0.0.1:0", "--", "sleep", "1")  # fmt: skip
     assert done.returncode == 0
     assert "it must listen on $PORT" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["up", "agent", "check"])
+def test_a_runtime_that_is_not_built_yet_is_told_at_once(tmp_path, command):
+    """Before anything listens or starts."""
+    done = run(command, "--state", str(tmp_path), "--runtime", "docker", "--", "true", "{port}")
+    assert done.returncode == (1 if command == "check" else 2)
+    assert "runtime docker is not built yet" in done.stdout + done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ def told(driver: Driver) -> FleetStatus:
     return status(driver.fleet, driver.now)
 
 
-def shown(what: FleetStatus) -> str:
-    console = Console(file=io.StringIO(), width=200)
+def shown(what: FleetStatus, width: int = 200) -> str:
+    console = Console(file=io.StringIO(), width=width)
     show_status(console, what)
     return console.file.getvalue()
 
@@ -34,6 +34,16 @@ def test_workers_verdict_and_decisions_are_shown():
     assert "held: 1 booting" in text
     assert "mean U 100 ≥ 60 for 2 s → +1" in text
     assert text.count("default") == 2
+
+
+def test_a_narrow_terminal_shows_whole_names():
+    """A name that is cut cannot be given to `drain` or `logs`."""
+    what = told(Driver().booted())
+    workers = [one.model_copy(update={"name": f"steelyard-app-{n:08}"}) for n, one in
+               enumerate(what.workers)]  # fmt: skip
+    text = shown(what.model_copy(update={"workers": workers}), width=80)
+    assert all(one.name in text for one in workers)
+    assert "…" not in text.partition("worker ")[2]
 
 
 def test_an_empty_fleet_and_its_trouble_are_shown():

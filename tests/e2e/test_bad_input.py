@@ -89,10 +89,11 @@ def test_a_command_that_never_listens_ends_in_a_clear_error(gateway):
 
 
 def test_a_command_that_does_not_exist_ends_in_a_clear_error(gateway):
-    """With the name that was not found."""
+    """With the name that was not found, and no word about a log that cannot be there."""
     g = gateway(*QUICK, command=("no-such-program-here",)).start()
     assert g.wait() == 1
     assert "no-such-program-here" in g.output()
+    assert "no log" not in g.output()
 
 
 def test_a_balancer_without_workers_or_agent_is_refused():

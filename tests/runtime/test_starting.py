@@ -77,6 +77,18 @@ async def test_command_that_cannot_be_run(
     assert await runtime.running() == []
 
 
+async def test_script_of_the_working_folder(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`./serve` is the file of that folder, whatever PATH says."""
+    (tmp_path / "serve").write_text("#!/bin/sh\necho here\n")
+    (tmp_path / "serve").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    runtime = await make("./serve")
+    await runtime.start("one")
+    assert await printed(runtime, "one") == ["here"]
+
+
 async def test_script_without_interpreter_line(make: Make, tmp_path: Path) -> None:
     """What only exec can find out is a StartError as well."""
     script = tmp_path / "program"

@@ -1,7 +1,7 @@
 """The agent's API: status, workers, decisions, limits, drain, logs, configuration, metrics, and
 the WebSocket on which balancers get the queue and send their reports.
 
-Everything but the health check needs the token: `Authorization: Bearer …`.
+Everything but the health check and the OpenAPI document needs the token: `Authorization: Bearer …`.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ def _open_routes() -> APIRouter:
 
     @router.get("/healthz")
     def healthz() -> dict[str, str]:
+        """Whether the agent answers; needs no token."""
         return {"status": "ok"}
 
     return router
@@ -82,22 +83,27 @@ def _routes(agent: Agent) -> APIRouter:
 
     @router.get("/v1/status")
     async def status() -> FleetStatus:
+        """The fleet: limits, verdict, workers, balancers, last decisions."""
         return agent.status()
 
     @router.get("/v1/workers")
     async def workers() -> list[WorkerStatus]:
+        """The workers alone."""
         return agent.status().workers
 
     @router.get("/v1/decisions")
     async def decisions() -> list[DecisionStatus]:
+        """The last decisions, each with its reason; the newest is the last."""
         return agent.status().decisions
 
     @router.get("/v1/config")
     async def config() -> Settings:
+        """The settings that the agent runs with."""
         return agent.settings
 
     @router.put("/v1/limits")
     async def limits(wanted: Limits) -> FleetStatus:
+        """Other limits, from now on and after a restart."""
         if wanted.min > wanted.max:
             raise HTTPException(422, f"min {wanted.min} is above max {wanted.max}")
         first, last = agent.settings.runtime.ports
@@ -110,19 +116,22 @@ def _routes(agent: Agent) -> APIRouter:
 
     @router.post("/v1/workers/{name}/drain")
     async def drain(name: str) -> FleetStatus:
+        """Give this worker no new request, and replace it."""
         _may_go(agent, name)
         agent.tell(DrainAsked(name))
         return agent.status()
 
     @router.get("/v1/workers/{name}/logs", response_class=PlainTextResponse)
     async def logs(name: str, lines: Annotated[int, Query(ge=1, le=100_000)] = 100) -> str:
+        """The last lines that a worker printed; it may have ended."""
         try:
             return await agent.runtime.logs(name, lines)
         except UsageError as error:
             raise HTTPException(404, str(error)) from error
 
-    @router.get("/metrics")
+    @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
+        """For Prometheus."""
         text = agent.metrics.expose(agent.status())
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 

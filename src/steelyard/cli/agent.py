@@ -7,14 +7,15 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.options import settings_from
-from steelyard.cli.preflight import require_command, warn_exposure
+from steelyard.cli.preflight import require_command, require_runtime, warn_exposure
 from steelyard.logs import set_up_logging
 
 
 def agent(
     ctx: typer.Context,
     command: Annotated[
-        list[str] | None, typer.Argument(help="The command of one worker, after `--`.")
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND", help="The command of one worker, after `--`."),
     ] = None,
 ) -> None:
     """Run only the agent: it starts, measures and scales workers, and publishes the queue.
@@ -25,6 +26,7 @@ def agent(
 
     settings = settings_from(ctx, application_command=tuple(command) if command else None)
     require_command(settings)
+    require_runtime(settings)
     warn_exposure(settings)
     set_up_logging("agent", settings.log.level)
     run_agent(settings)

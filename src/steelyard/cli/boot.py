@@ -41,13 +41,24 @@ async def watch_boot(settings: Settings, address: Address, console: Console) -> 
             if text != seen and not console.is_terminal:
                 console.print(text)
             seen = text
-            if told.ready >= told.target or (told.ready and told.trouble):
+            if serves(told, settings.gateway.processes):
                 break
     console.print(
         f"[bold green]serving {settings.application.name} on http://{escape(str(address))}[/] "
-        f"({told.ready} workers; `steelyard status` shows them, Ctrl-C stops)",
+        f"(workers: {told.ready}; `steelyard status` shows them, Ctrl-C stops)",
         soft_wrap=True,
     )
+
+
+def serves(told: FleetStatus, balancers: int) -> bool:
+    """Whether the workers are ready and every balancer knows it: a request would be answered.
+
+    A fleet of which some workers cannot be started serves with the others.
+    """
+    version = told.queue_version
+    linked = sum(one.connected and one.version >= version for one in told.balancers)
+    enough = told.ready >= told.target or (told.ready > 0 and told.trouble != "")
+    return enough and linked >= balancers
 
 
 async def _ask(client: AgentClient) -> FleetStatus | None:
@@ -61,15 +72,16 @@ async def _give_up_if_hopeless(told: FleetStatus, client: AgentClient, late: boo
     if told.ever_ready or not told.trouble or (told.failures < HOPELESS and not late):
         return
     raise BootError(
-        f"no worker became ready: {told.trouble}\n{await _last_words(client, told.culprit)}",
-        hint="does the command run by itself, and listen on 127.0.0.1:{port} or $PORT?",
+        f"no worker became ready: {told.trouble}{await _last_words(client, told.culprit)}",
+        hint="does the command run by itself, stay in the foreground, "
+        "and listen on 127.0.0.1:{port} or $PORT?",
     )
 
 
 async def _last_words(client: AgentClient, worker: str) -> str:
     try:
         text = await asyncio.to_thread(client.logs, worker, 15)
-    except SteelyardError as error:
-        text = error.message
+    except SteelyardError:
+        return ""  # it could not be started, so it has no log
     lines = text.strip().splitlines() or ["(it printed nothing)"]
-    return "".join(f"  | {line}\n" for line in lines).rstrip()
+    return "".join(f"\n  | {line}" for line in lines)

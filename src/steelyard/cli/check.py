@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -13,10 +12,11 @@ from rich.markup import escape
 
 from steelyard.cli.common import JsonOption, new_table, output, print_json
 from steelyard.cli.options import settings_from
+from steelyard.cli.preflight import require_runtime
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
-from steelyard.errors import StartError
+from steelyard.errors import StartError, UsageError
 from steelyard.runtime.spawn import check_command
 from steelyard.sockets import ListenError, listen
 
@@ -41,7 +41,8 @@ class Findings(BaseModel):
 def check(
     ctx: typer.Context,
     command: Annotated[
-        list[str] | None, typer.Argument(help="The command of one worker, after `--`.")
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND", help="The command of one worker, after `--`."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -59,6 +60,7 @@ def check(
 def findings(settings: Settings) -> Iterator[Finding]:
     """Everything worth knowing before `up`."""
     yield Finding(what="configuration", verdict="ok", detail="every key and value is known")
+    yield _runtime(settings)
     yield _command(settings)
     yield _port("gateway.listen", settings.gateway.listen)
     yield _port("agent.listen", settings.agent.listen)
@@ -67,17 +69,28 @@ def findings(settings: Settings) -> Iterator[Finding]:
         yield Finding(what="exposure", verdict="note", detail=warning)
 
 
-def _command(settings: Settings) -> Finding:
-    application = settings.application
-    path = application.environment.get("PATH", os.environ.get("PATH"))
+def _runtime(settings: Settings) -> Finding:
     try:
-        check_command(application.command, application.directory, path)
+        require_runtime(settings)
+    except UsageError as error:
+        return Finding(what="runtime", verdict="wrong", detail=f"{error.message}; {error.hint}")
+    return Finding(what="runtime", verdict="ok", detail=settings.runtime.kind)
+
+
+def _command(settings: Settings) -> Finding:
+    words = settings.application.command
+    if not words:
+        return Finding(what="command", verdict="wrong", detail="none; say it after `--`")
+    path = settings.application.environment.get("PATH", os.environ.get("PATH"))
+    try:
+        check_command(words, settings.application.directory, path)  # as a start of a worker would
     except StartError as error:
-        return Finding(what="command", verdict="wrong", detail=f"{error.message} ({error.hint})")
-    if not any("{port}" in word for word in application.command):
-        detail = "it has no {port}, so it must listen on $PORT"
+        return Finding(what="command", verdict="wrong", detail=f"{error.message}; {error.hint}")
+    detail = words[0] if "/" in words[0] else str(shutil.which(words[0], path=path))
+    if not any("{port}" in word for word in words):
+        detail += "; it has no {port}, so it must listen on $PORT"
         return Finding(what="command", verdict="note", detail=detail)
-    return Finding(what="command", verdict="ok", detail=shlex.join(application.command))
+    return Finding(what="command", verdict="ok", detail=detail)
 
 
 def _port(what: str, address: Address) -> Finding:

@@ -79,7 +79,7 @@ class AgentClient:
             with self._opener.open(request, timeout=self._timeout) as answer:
                 return bytes(answer.read())
         except urllib.error.HTTPError as error:
-            raise _refused(error) from error
+            raise (_refused(error) or self._stranger()) from error
         except http.client.HTTPException as error:
             raise self._stranger() from error
         except OSError as error:
@@ -95,11 +95,11 @@ class AgentClient:
         )
 
 
-def _refused(error: urllib.error.HTTPError) -> RefusedError:
-    text = error.read().decode(errors="replace")
+def _refused(error: urllib.error.HTTPError) -> RefusedError | None:
+    """The agent's own words; None when it is no agent that speaks."""
     try:
-        detail = json.loads(text)["detail"]
+        detail = json.loads(error.read())["detail"]
     except (ValueError, KeyError, TypeError):
-        detail = text or error.reason
+        return None
     hint = "is this the --state of that agent?" if error.code == 401 else ""
     return RefusedError(f"the agent refused: {detail}", hint=hint)

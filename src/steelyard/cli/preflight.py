@@ -19,6 +19,15 @@ def require_command(settings: Settings) -> None:
         )
 
 
+def require_runtime(settings: Settings) -> None:
+    """Told before anything starts; `build_runtime` in the agent has the last word."""
+    if settings.runtime.kind in {"docker", "swarm"}:
+        raise UsageError(
+            f"runtime {settings.runtime.kind} is not built yet",
+            hint="use --runtime process for now",
+        )
+
+
 def warn_exposure(settings: Settings) -> None:
     """Say what others on the network will be able to reach."""
     for warning in exposure_warnings(settings):

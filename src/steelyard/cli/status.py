@@ -30,9 +30,16 @@ COLOURS = {
     State.SHUTDOWN: "bright_black",
 }
 
+COLUMNS = (
+    "worker", "state", ">score", ">U", ">CPU %", ">memory %", ">MB/s", ">in flight",
+    "address", ">age", "",
+)  # fmt: skip
+WIDE_ONLY = {">score", ">MB/s", "address"}  # what a narrow terminal can be spared
+WIDE = 110
+
 
 def status(
-    decisions: Annotated[int, typer.Option(help="How many decisions are shown.")] = 8,
+    decisions: Annotated[int, typer.Option(help="How many decisions are shown.", min=0)] = 8,
     json: JsonOption = False,
     agent: AgentOption = None,
     state: StateOption = None,
@@ -75,12 +82,13 @@ def _show_head(console: Console, told: FleetStatus) -> None:
 
 
 def _show_workers(console: Console, told: FleetStatus) -> None:
-    table = new_table(
-        "worker", "state", ">score", ">U", ">CPU %", ">memory %", ">MB/s", ">in flight",
-        "address", ">age", "",
-    )  # fmt: skip
+    columns = [one for one in COLUMNS if console.width >= WIDE or one not in WIDE_ONLY]
+    table = new_table(*columns)
+    for column in table.columns:  # others shrink first: a cut name cannot be given to `drain`
+        column.no_wrap = column.header in {"worker", "age"}
     for worker in told.workers:
-        table.add_row(*_worker_row(worker))
+        cells = dict(zip(COLUMNS, _worker_row(worker), strict=True))
+        table.add_row(*(cells[one] for one in columns))
     console.print(table)
 
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 from steelyard.cli.boot import BootError, watch_boot
 from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_from
-from steelyard.cli.preflight import require_command, warn_exposure
+from steelyard.cli.preflight import require_command, require_runtime, warn_exposure
 from steelyard.config.settings import Settings
 from steelyard.sockets import listen
 from steelyard.supervisor.supervise import Supervisor
@@ -23,7 +23,9 @@ def up(
     ctx: typer.Context,
     command: Annotated[
         list[str] | None,
-        typer.Argument(help="The command of one worker, after `--`; {port} is filled in."),
+        typer.Argument(
+            metavar="-- COMMAND", help="The command of one worker, after `--`; {port} is filled in."
+        ),
     ] = None,
 ) -> None:
     """Start an application's workers and serve them: balance, measure, scale, heal.
@@ -37,6 +39,7 @@ def up(
 def run_up(settings: Settings) -> None:
     """Serve until stopped; the exit status tells whether it went well."""
     require_command(settings)
+    require_runtime(settings)
     warn_exposure(settings)
     console = Messages()
     raise SystemExit(asyncio.run(_serve(settings, console)))

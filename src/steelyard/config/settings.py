@@ -51,7 +51,7 @@ class Runtime(Section):
     )
 
     kind: Literal["process", "docker", "swarm", "stub"] = key(
-        "process", "What a worker is.", flag="--runtime"
+        "process", "What a worker is; docker and swarm are not built yet.", flag="--runtime"
     )
     ports: Ports = key(
         (21000, 29999),

@@ -29,10 +29,11 @@ def check_command(command: tuple[str, ...], directory: Path, path: str | None) -
     word = command[0]
     if "/" not in word and shutil.which(word, path=path) is None:
         raise StartError(f"{word}: not found", hint="is it installed, and its folder in PATH?")
-    if "/" in word and not (directory / word).exists():
+    file = (directory / word).resolve()  # `which` would search PATH for "./serve" joined to "."
+    if "/" in word and not file.exists():
         raise StartError(f"{word}: not found", hint=f"the command runs in {directory.resolve()}")
-    if "/" in word and shutil.which(directory / word) is None:
-        raise StartError(f"{word}: is not executable", hint=f"chmod +x {directory / word}")
+    if "/" in word and shutil.which(file) is None:
+        raise StartError(f"{word}: not executable", hint=f"chmod +x {file}")
 
 
 def spawn(

@@ -24,7 +24,7 @@ def main() -> None:
     try:
         _play(role)
     except SteelyardError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"error: {error}\n")
         raise SystemExit(1 if error.retry else USAGE) from None
 
 
