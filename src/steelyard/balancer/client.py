@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
-from steelyard.balancer.grammar import END, find_end, parse_request
+from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_lines
 from steelyard.balancer.headers import Origin
 from steelyard.balancer.loop import BROKEN, IN, OUT
 from steelyard.balancer.refusals import refusal
@@ -196,8 +196,7 @@ class Client(Stream):
         """Begin the request at the front of the buffer; False when its head is not all here."""
         limits = self._plane.limits
         if not self._seen:
-            while self.buffer.startswith(b"\r\n"):  # RFC 9112, 2.2: empty lines before a request
-                self.buffer = self.buffer[2:]
+            self.buffer = skip_empty_lines(self.buffer)
             if self.buffer in (b"", b"\r"):
                 return False
         data = self.buffer

@@ -93,6 +93,13 @@ def content_length(value: bytes, before: int) -> int:
     return int(value)
 
 
+def length_line(line: bytes, value: bytes, length: int) -> bytes:
+    """The line to forward: without leading zeros, which some readers take for octal."""
+    if length and value.lstrip(b" \t").startswith(b"0"):
+        return b"Content-Length: %d" % length
+    return line
+
+
 def transfer_coding(value: bytes, before: bool) -> bool:
     """True; the only transfer coding there is on a connection of ours is `chunked`, once."""
     if before or value.strip(b" \t").lower() != b"chunked":

@@ -162,7 +162,10 @@ class ChunkedBody(Body):
             return at + 2
         end = raw.find(END, at, at + TRAILER_BYTES + len(END))
         if end < 0:
-            if len(raw) - at >= TRAILER_BYTES + len(END):
+            most = at + TRAILER_BYTES + len(END)
+            if raw.count(b"\n", at, most) != raw.count(b"\r\n", at, most):
+                raise BadMessageError(400, "a bare LF in the trailers")
+            if len(raw) >= most:
                 raise BadMessageError(431, f"trailers of more than {TRAILER_BYTES} bytes")
             return -1
         self._lines = trailer_lines(split_lines(raw[at:end], MOST_TRAILERS - 1))

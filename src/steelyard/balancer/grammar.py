@@ -8,6 +8,7 @@ smuggled past a balancer. Everything here works on whole heads with the C-speed 
 from __future__ import annotations
 
 import re
+from ipaddress import AddressValueError, IPv6Address
 
 from steelyard.balancer.fields import (
     CODING,
@@ -26,6 +27,7 @@ from steelyard.balancer.fields import (
     classify,
     connection_options,
     content_length,
+    length_line,
     transfer_coding,
     without,
 )
@@ -33,13 +35,17 @@ from steelyard.balancer.fields import (
 END = b"\r\n\r\n"
 
 # RFC 3986: an IP literal, or a registered name or IPv4 address; never empty (RFC 9110, 4.2.1).
+# No comma, though a registered name may have one: a reader that joins fields sees two Hosts.
 _HOST = re.compile(
-    rb"(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?"
+    rb"(?:\[([0-9A-Fa-f:.]+)\]|(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?"
 )
+# Methods that need no second look (RFC 9110, 9.1; RFC 5789).
+_METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"TRACE", b"PATCH"})
 _ABSOLUTE = re.compile(rb"(?i:http)://([^/?]*)(.*)", re.DOTALL)
 # Printable ASCII without `#`: browsers send more than RFC 3986 allows (`|` in queries), but a
 # fragment is never sent, and what a reader would make of one is anybody's guess.
 _TARGET = bytes(code for code in range(0x21, 0x7F) if code != ord("#"))
+_EMPTY_LINES = re.compile(rb"\A(?:\r\n)+")
 _VERSION = re.compile(rb"HTTP/[0-9]\.[0-9]")
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])( .*)?")
 
@@ -89,6 +95,13 @@ class AnswerHead:
         self.chunked = False
 
 
+def skip_empty_lines(data: bytes) -> bytes:
+    """What follows the empty lines that a server ignores before a request (RFC 9112, 2.2)."""
+    if not data.startswith(b"\r\n"):
+        return data
+    return _EMPTY_LINES.sub(b"", data, count=1)  # not line by line: each would copy the rest
+
+
 def find_end(data: bytes, seen: int, limit: int) -> int:
     """Where the head ends, or −1 when more must come; `seen` bytes were searched before.
 
@@ -98,8 +111,8 @@ def find_end(data: bytes, seen: int, limit: int) -> int:
     end = data.find(END, max(0, seen - 3))
     if 0 <= end <= limit:
         return end
-    start = data[:limit]
-    if start.count(b"\n") != start.count(b"\r\n") or data[:1].translate(None, TOKEN):
+    lines = data.count(b"\n", seen, limit)
+    if lines != data.count(b"\r\n", max(0, seen - 1), limit) or data[:1].translate(None, TOKEN):
         raise BadMessageError(400, "not an HTTP head")
     if end > limit or len(data) > limit + len(END) - 1:
         raise BadMessageError(431, f"a head of more than {limit} bytes")
@@ -113,14 +126,12 @@ def parse_request(data: bytes, most_fields: int) -> RequestHead:
     if len(parts) != 3:
         raise BadMessageError(400, "a request line has three parts and two spaces")
     method, target, version = parts
-    if not method or method.translate(None, TOKEN):
-        raise BadMessageError(400, "bad method")
+    if method not in _METHODS:
+        _other_method(method)
     if not target or target.translate(None, _TARGET):
         raise BadMessageError(400, "bad request target")
     head = RequestHead(method, target, _is_http11(version))
     _request_fields(head, lines)
-    if method == b"CONNECT":
-        raise BadMessageError(501, "CONNECT is not served here")
     if not target.startswith(b"/"):
         _other_target(head)
     if head.http11 and not head.host:
@@ -152,6 +163,17 @@ def split_lines(data: bytes, most_fields: int) -> list[bytes]:
     return lines
 
 
+def _other_method(method: bytes) -> None:
+    if method == b"CONNECT":
+        raise BadMessageError(501, "CONNECT is not served here")
+    if not method or method.translate(None, TOKEN):
+        raise BadMessageError(400, "bad method")
+    if method.upper() in (b"HEAD", b"CONNECT"):
+        # Methods are case-sensitive, but a worker that does not know that would answer `head`
+        # without the body that we, who do, would wait for.
+        raise BadMessageError(400, "a method that frames its answer, in the wrong case")
+
+
 def _is_http11(version: bytes) -> bool:
     if version == b"HTTP/1.1":
         return True
@@ -181,7 +203,7 @@ def _request_fields(head: RequestHead, lines: list[bytes]) -> None:
             named += connection_options(value)
         elif kind == LENGTH:
             head.length = content_length(value, head.length)
-            kept.append(line)
+            kept.append(length_line(line, value, head.length))
         elif kind == CODING:
             head.chunked = transfer_coding(value, head.chunked)
         elif kind == EXPECT:
@@ -217,7 +239,7 @@ def _answer_fields(head: AnswerHead, lines: list[bytes]) -> None:
             kept.append(line)
         elif kind == LENGTH:
             head.length = content_length(value, head.length)
-            kept.append(line)
+            kept.append(length_line(line, value, head.length))
         elif kind == CODING:
             head.chunked = transfer_coding(value, head.chunked)
         elif kind == CONNECTION:
@@ -235,9 +257,20 @@ def _answer_fields(head: AnswerHead, lines: list[bytes]) -> None:
 
 def _host(head: RequestHead, value: bytes) -> None:
     value = value.strip(b" \t")
-    if head.host or not _HOST.fullmatch(value):
+    if head.host or not _is_authority(value):
         raise BadMessageError(400, "more than one Host, or a bad one")
     head.host = value
+
+
+def _is_authority(value: bytes) -> bool:
+    match = _HOST.fullmatch(value)
+    if match is None or match[1] is None:
+        return match is not None
+    try:
+        IPv6Address(match[1].decode())
+    except AddressValueError:
+        return False
+    return True
 
 
 def _other_target(head: RequestHead) -> None:
@@ -245,7 +278,7 @@ def _other_target(head: RequestHead) -> None:
     match = _ABSOLUTE.fullmatch(head.target)
     if match is not None:
         host, path = match.groups()
-        if not _HOST.fullmatch(host):
+        if not _is_authority(host):
             raise BadMessageError(400, "bad authority in the request target")
         if head.http11 and not head.host:
             raise BadMessageError(400, "no Host")

@@ -60,7 +60,7 @@ def answer_start(head: AnswerHead, chunked: bool, keep: bool, http11: bool) -> b
 
 def interim(head: AnswerHead) -> bytes:
     """A 1xx answer; it has neither a body nor anything to say about the connection."""
-    return b"\r\n".join((b"HTTP/1.1 " + head.start, *head.lines, b"\r\n"))
+    return b"\r\n".join((b"HTTP/1.1 " + head.start, *_without_length(head.lines), b"\r\n"))
 
 
 def _appended(name: bytes, before: list[bytes], ours: bytes) -> bytes:
@@ -74,5 +74,5 @@ def _ensure_host(parts: list[bytes], head: RequestHead) -> None:
 
 
 def _without_length(lines: list[bytes]) -> list[bytes]:
-    """RFC 9110, 8.6: a 204 has no Content-Length, whatever a worker believes."""
+    """RFC 9110, 8.6: 1xx and 204 have no Content-Length, whatever a worker believes."""
     return [line for line in lines if line[:15].lower() != b"content-length:"]

@@ -1,0 +1,47 @@
+"""What HTTP/1.1 messages are read, and which are refused: one file per topic, written by hand."""
+
+from __future__ import annotations
+
+from tests.balancer.cases import (
+    bodiless,
+    chunked,
+    content_length,
+    field_lines,
+    hop_by_hop,
+    host,
+    pipelining,
+    request_line,
+    status_lines,
+    targets,
+    trailers,
+    transfer_encoding,
+    versions,
+)
+from tests.balancer.cases.case import Case, Chunks, Reply, Request
+
+TOPICS = {
+    module.__name__.rpartition(".")[2]: module.CASES
+    for module in (
+        request_line,
+        versions,
+        targets,
+        host,
+        field_lines,
+        content_length,
+        transfer_encoding,
+        chunked,
+        trailers,
+        hop_by_hop,
+        pipelining,
+        status_lines,
+        bodiless,
+    )
+}
+
+# By what pytest calls them: topic and name.
+CASES: dict[str, Case] = {
+    f"{topic}: {case.name}": case for topic, cases in TOPICS.items() for case in cases
+}
+REQUESTS = {name: case for name, case in CASES.items() if isinstance(case, Request)}
+CHUNKS = {name: case for name, case in CASES.items() if isinstance(case, Chunks)}
+REPLIES = {name: case for name, case in CASES.items() if isinstance(case, Reply)}

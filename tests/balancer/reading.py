@@ -1,0 +1,167 @@
+"""Messages through the parser and the framing alone: bytes in, bytes out, no socket.
+
+`requests` does what a client's connection does, and `answer` what an exchange does; that they do
+not differ from the real ones is seen where the same cases run through a real plane.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from steelyard.balancer.answer import Answer
+from steelyard.balancer.fields import BadMessageError
+from steelyard.balancer.forward import Forward
+from steelyard.balancer.grammar import (
+    END,
+    AnswerHead,
+    RequestHead,
+    find_end,
+    parse_request,
+    skip_empty_lines,
+)
+from steelyard.balancer.headers import Origin
+
+LIMIT = 32 * 1024
+FIELDS = 100
+ORIGIN = Origin(b"192.0.2.1", b"192.0.2.2:80", b"http")
+# What a balancer says about itself and the connection, to a worker or a client.
+ADDED = frozenset(
+    b"x-forwarded-for x-forwarded-proto x-forwarded-host x-request-id forwarded via "
+    b"transfer-encoding connection date".split()
+)
+
+
+@dataclass
+class Taken:
+    """A request that was accepted, and the bytes that were made of it."""
+
+    head: RequestHead
+    out: bytes = b""
+    done: bool = False
+
+
+@dataclass
+class Read:
+    """What became of a client's bytes."""
+
+    taken: list[Taken] = field(default_factory=list)
+    status: int = 0  # of the refusal that ended it
+    rest: bytes = b""  # the beginning of a head
+
+
+class Requests:
+    """A client's connection without the connection."""
+
+    def __init__(self, limit: int = LIMIT, fields: int = FIELDS) -> None:
+        self.read = Read()
+        self._limit = limit
+        self._fields = fields
+        self._buffer = b""
+        self._seen = 0
+        self._forward: Forward | None = None
+        self._open = True
+
+    def feed(self, data: bytes) -> None:
+        """Receive once."""
+        if not self._open:
+            return
+        self._buffer += data
+        try:
+            while self._open and self._buffer and self._step():
+                pass
+        except BadMessageError as bad:
+            self.read.status = bad.status
+            self._open = False
+        self.read.rest = self._buffer
+
+    def _step(self) -> bool:
+        return self._body() if self._forward is not None else self._head()
+
+    def _head(self) -> bool:
+        if not self._seen:
+            self._buffer = skip_empty_lines(self._buffer)
+            if self._buffer in (b"", b"\r"):
+                return False
+        end = find_end(self._buffer, self._seen, self._limit)
+        if end < 0:
+            self._seen = len(self._buffer)
+            return False
+        head = parse_request(self._buffer[:end], self._fields)
+        forward = Forward(head, ORIGIN, -1)
+        self._seen = 0
+        self._buffer = self._buffer[end + len(END) :]
+        self.read.taken.append(Taken(head, forward.replay or b"", forward.done))
+        if forward.done:
+            self._open = head.keep
+        else:
+            self._forward = forward
+        return True
+
+    def _body(self) -> bool:
+        forward, taken = self._forward, self.read.taken[-1]
+        assert forward is not None
+        data, self._buffer = self._buffer, b""
+        try:
+            taken.out += forward.feed(memoryview(data))
+        except BadMessageError:
+            self.read.taken.pop()
+            raise
+        if forward.done:
+            taken.done = True
+            self._forward = None
+            self._buffer = bytes(forward.rest)
+            self._open = taken.head.keep
+        return True
+
+
+def requests(pieces: Iterable[bytes], limit: int = LIMIT, fields: int = FIELDS) -> Read:
+    """Read a client's bytes in these pieces."""
+    reader = Requests(limit, fields)
+    for piece in pieces:
+        reader.feed(piece)
+    return reader.read
+
+
+@dataclass
+class Relay:
+    """What became of a worker's bytes."""
+
+    head: AnswerHead | None = None
+    out: bytes = b""
+    done: bool = False
+    refused: bool = False
+
+
+def answer(pieces: Iterable[bytes], request: bytes = b"GET / HTTP/1.1\r\nHost: a.org") -> Relay:
+    """Read a worker's bytes in these pieces; then it closes."""
+    reader = Answer(parse_request(request, FIELDS), LIMIT, FIELDS)
+    relay = Relay()
+    try:
+        for piece in pieces:
+            relay.out += reader.feed(memoryview(piece), False)
+        if not reader.done:
+            relay.out += reader.end()
+    except BadMessageError:
+        return Relay(refused=True)
+    relay.head, relay.done = reader.head, reader.done
+    return relay
+
+
+def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
+    """The data in pieces, cut at these places."""
+    edges = sorted({0, len(data), *(place % (len(data) + 1) for place in places)})
+    return [data[a:b] for a, b in itertools.pairwise(edges)]
+
+
+def end_to_end(fields: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Fields without those that a balancer adds; names in lower case."""
+    named = ((name.lower(), value) for name, value in fields)
+    return [(name, value) for name, value in named if name not in ADDED]
+
+
+def pairs(lines: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
+    """Field lines as names and values."""
+    split = (line.partition(b":") for line in lines)
+    return [(name.lower(), value.strip(b" \t")) for name, _, value in split]
