@@ -30,7 +30,7 @@ LINGER_WHOLE = 30.0
 # request on its way, and gets as much time for it to arrive.
 LATECOMER = 1.0
 
-SERVING, ENDING, LINGERING = range(3)
+SERVING, ENDING, LINGERING, TUNNELLING = range(4)
 
 
 class Client(Stream):
@@ -111,6 +111,13 @@ class Client(Stream):
             self._end()
         elif not self._turning:
             self._turn()
+
+    def give_up(self) -> bytes:
+        """A tunnel takes the connection over; what came early belongs to it."""
+        self.exchange = None
+        self._phase = TUNNELLING
+        early, self.buffer = self.buffer, b""
+        return early
 
     def cut(self, reset: bool) -> None:
         """End in the middle of an answer, so that it shows."""

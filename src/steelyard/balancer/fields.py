@@ -18,6 +18,7 @@ EXPECT = 6
 FORWARDED_FOR = 7
 FORWARDED_PROTO = 8
 FORWARDED_HOST = 9
+UPGRADE = 10
 
 TOKEN = b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Not even in a field value; CR and LF are looked at apart, where lines are split.
@@ -38,7 +39,8 @@ SPECIAL: dict[bytes, int] = {
     b"proxy-authenticate": HOP,
     b"proxy-authorization": HOP,
     b"te": HOP,
-    b"upgrade": HOP,
+    b"http2-settings": HOP,
+    b"upgrade": UPGRADE,
 }
 
 _COMMON = (
@@ -120,6 +122,19 @@ def connection_options(value: bytes) -> list[bytes]:
             # Dropping what routes or frames a message would change its meaning downstream.
             raise BadMessageError(400, f"connection option names {option.decode()}")
     return [option for option in options if option]
+
+
+def upgrade_offer(value: bytes) -> list[bytes]:
+    """The protocols that an Upgrade field lists (RFC 9110, 7.8), without HTTP/2.
+
+    `h2c` is never passed on: what follows on such a connection are requests that no balancer
+    reads, which is how they are smuggled past one (RFC 9113, 3.1 has abandoned it).
+    """
+    protocols = [protocol.strip(b" \t") for protocol in value.split(b",")]
+    for protocol in protocols:
+        if protocol.translate(None, TOKEN + b"/") or protocol.count(b"/") > 1:
+            raise BadMessageError(400, f"bad protocol {protocol[:40]!r} in Upgrade")
+    return [name for name in protocols if name and name.lower().partition(b"/")[0] != b"h2c"]
 
 
 def without(lines: list[bytes], names: list[bytes]) -> list[bytes]:

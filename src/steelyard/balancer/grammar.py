@@ -22,11 +22,13 @@ from steelyard.balancer.fields import (
     LENGTH,
     PLAIN,
     TOKEN,
+    UPGRADE,
     BadMessageError,
     classify,
     connection_options,
     content_length,
     transfer_coding,
+    upgrade_offer,
     without,
 )
 
@@ -59,6 +61,7 @@ class RequestHead:
         "lines",
         "method",
         "target",
+        "upgrade",
     )
 
     def __init__(self, method: bytes, target: bytes, http11: bool) -> None:
@@ -73,12 +76,13 @@ class RequestHead:
         self.forwarded_for: list[bytes] = []
         self.forwarded_proto: list[bytes] = []
         self.forwarded_host: list[bytes] = []
+        self.upgrade: list[bytes] = []  # the protocols that the client would rather speak
 
 
 class AnswerHead:
     """What a worker answers. `lines` are the fields to forward, as they came."""
 
-    __slots__ = ("chunked", "keep", "length", "lines", "start", "status")
+    __slots__ = ("chunked", "keep", "length", "lines", "start", "status", "upgrade")
 
     def __init__(self, start: bytes, status: int, http11: bool) -> None:
         self.start = start  # the status and its reason
@@ -87,6 +91,7 @@ class AnswerHead:
         self.lines: list[bytes] = []
         self.length = -1
         self.chunked = False
+        self.upgrade: list[bytes] = []
 
 
 def find_end(data: bytes, seen: int, limit: int) -> int:
@@ -193,10 +198,14 @@ def _request_fields(head: RequestHead, lines: list[bytes]) -> None:
             head.forwarded_proto.append(value.strip(b" \t"))
         elif kind == FORWARDED_HOST:
             head.forwarded_host.append(value.strip(b" \t"))
+        elif kind == UPGRADE:
+            head.upgrade += upgrade_offer(value)
     if head.chunked and not head.http11:
         raise BadMessageError(400, "Transfer-Encoding in HTTP/1.0")
     if head.chunked and head.length >= 0:
         raise BadMessageError(400, "both Content-Length and Transfer-Encoding")
+    if head.upgrade and not _may_upgrade(head, named):
+        head.upgrade = []
     if named:
         head.keep = b"close" not in named and (head.http11 or b"keep-alive" in named)
         if named not in ([b"keep-alive"], [b"close"]):
@@ -222,6 +231,8 @@ def _answer_fields(head: AnswerHead, lines: list[bytes]) -> None:
             head.chunked = transfer_coding(value, head.chunked)
         elif kind == CONNECTION:
             named += connection_options(value)
+        elif kind == UPGRADE:
+            head.upgrade += upgrade_offer(value)
         elif kind >= HOST:  # an odd field in an answer, but no business of ours
             kept.append(line)
     if head.chunked and (head.length >= 0 or not head.keep):
@@ -231,6 +242,15 @@ def _answer_fields(head: AnswerHead, lines: list[bytes]) -> None:
         head.keep = head.keep and b"close" not in named
         if named not in ([b"keep-alive"], [b"close"]):
             head.lines = without(kept, named)
+
+
+def _may_upgrade(head: RequestHead, named: list[bytes]) -> bool:
+    """Whether the offer counts (RFC 9110, 7.8).
+
+    One beside a body is not passed on, as any offer may be ignored: the worker could switch
+    before it has read the body, and two readers would disagree where the new protocol begins.
+    """
+    return head.http11 and b"upgrade" in named and head.length <= 0 and not head.chunked
 
 
 def _host(head: RequestHead, value: bytes) -> None:

@@ -35,6 +35,8 @@ def request_start(head: RequestHead, origin: Origin) -> bytes:
     parts += head.lines
     if head.chunked:
         parts.append(b"Transfer-Encoding: chunked")
+    if head.upgrade:
+        parts.append(_upgrade(head.upgrade))
     parts.append(_appended(b"X-Forwarded-For: ", head.forwarded_for, origin.peer))
     parts.append(_appended(b"X-Forwarded-Proto: ", head.forwarded_proto, origin.scheme))
     parts.append(_appended(b"X-Forwarded-Host: ", head.forwarded_host, head.host or origin.local))
@@ -54,13 +56,26 @@ def answer_start(head: AnswerHead, chunked: bool, keep: bool, http11: bool) -> b
         parts.append(b"Connection: close")
     elif not http11:
         parts.append(b"Connection: keep-alive")
+    if head.status == 426 and keep and head.upgrade:  # RFC 9110, 15.5.22: it says to what
+        parts.append(_upgrade(head.upgrade))
     parts.append(b"\r\n")
     return b"\r\n".join(parts)
 
 
 def interim(head: AnswerHead) -> bytes:
     """A 1xx answer; it has neither a body nor anything to say about the connection."""
-    return b"\r\n".join((b"HTTP/1.1 " + head.start, *head.lines, b"\r\n"))
+    return b"\r\n".join((b"HTTP/1.1 " + head.start, *_without_length(head.lines), b"\r\n"))
+
+
+def switching(head: AnswerHead) -> bytes:
+    """A 101: the last head on this connection."""
+    lines = _without_length(head.lines)
+    last = (_upgrade(head.upgrade), _VIA_11, b"\r\n")
+    return b"\r\n".join((b"HTTP/1.1 " + head.start, *lines, *last))
+
+
+def _upgrade(protocols: list[bytes]) -> bytes:
+    return b"Connection: upgrade\r\nUpgrade: " + b", ".join(protocols)
 
 
 def _appended(name: bytes, before: list[bytes], ours: bytes) -> bytes:
@@ -74,5 +89,5 @@ def _ensure_host(parts: list[bytes], head: RequestHead) -> None:
 
 
 def _without_length(lines: list[bytes]) -> list[bytes]:
-    """RFC 9110, 8.6: a 204 has no Content-Length, whatever a worker believes."""
+    """RFC 9110, 8.6: a 1xx or 204 has no Content-Length, whatever a worker believes."""
     return [line for line in lines if line[:15].lower() != b"content-length:"]

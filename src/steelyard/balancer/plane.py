@@ -126,5 +126,6 @@ def _sweep_every(limits: Gateway) -> float:
         limits.connect_timeout,
         limits.answer_timeout,
         limits.upstream_idle,
+        limits.tunnel_idle,
     )
     return min(0.5, max(0.05, shortest / 4))

@@ -184,6 +184,9 @@ class Gateway(Section):
     upstream_idle: Seconds = key(
         4.0, "An idle connection to a worker is closed after this; less than the worker's own."
     )
+    tunnel_idle: Seconds = key(
+        3600.0, "A tunnel (WebSocket) in which nothing passes is closed after this.", gt=0
+    )
     retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
     drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")
 
