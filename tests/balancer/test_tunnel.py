@@ -10,7 +10,9 @@ from math import inf
 
 import pytest
 
+from steelyard.balancer import upstream
 from steelyard.balancer.tunnel import Side
+from steelyard.balancer.worker import Worker
 from tests.balancer.stage import (
     GET,
     OK,
@@ -60,6 +62,10 @@ def tunnel(then: Play, **limits: object) -> Iterator[tuple[Stage, Wire]]:
         client.send(ASK)
         assert client.head().status == 101
         yield s, client
+
+
+def _sides(s: Stage) -> list[Side]:
+    return [handler for handler in s.handlers() if isinstance(handler, Side)]
 
 
 # Who gets one
@@ -247,7 +253,7 @@ def test_half_close_of_the_worker() -> None:
 
 
 def test_an_end_behind_bytes_that_a_slow_reader_has_to_take() -> None:
-    """Both directions have ended, one has bytes left: they arrive, and the loop does not spin."""
+    """What was sent before the end of a side arrives, however slowly it is taken."""
     size = 3_000_000
 
     def flood(conn: Conn) -> None:
@@ -261,9 +267,38 @@ def test_an_end_behind_bytes_that_a_slow_reader_has_to_take() -> None:
         client.send(ASK)
         assert client.head().status == 101
         client.sock.shutdown(socket.SHUT_WR)
-        sides = [side for side in s.handlers() if isinstance(side, Side)]
-        until(lambda: any(side.done and side.stream.parked for side in sides))
         assert len(client.rest()) == size
+
+
+def test_an_end_behind_early_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that has sent all and heard all is put aside while its worker reads on."""
+    early = b"x" * 60_000
+    go = threading.Event()
+
+    def slow(conn: Conn) -> None:
+        conn.head()
+        conn.send(SWITCH)
+        conn.sock.shutdown(socket.SHUT_WR)
+        assert go.wait(PATIENCE)
+        assert conn.rest() == early
+
+    def small(worker: Worker) -> socket.socket:
+        sock = connect(worker)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        return sock
+
+    connect = upstream._connect
+    monkeypatch.setattr(upstream, "_connect", small)
+    with stage(slow) as s, s.call() as client:
+        s.worker._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        with s.frozen():
+            client.send(ASK + early)
+            client.sock.shutdown(socket.SHUT_WR)
+        assert client.head().status == 101
+        assert client.rest() == b""
+        until(lambda: any(side.done and side.stream.parked for side in _sides(s)))
+        go.set()
+        until(lambda: s.inflight() == 0)
 
 
 def test_slow_reader_stops_the_worker() -> None:
@@ -386,7 +421,7 @@ def test_idle_tunnel() -> None:
 
 def _ends(s: Stage) -> list[Side]:
     """The sides that know when the tunnel is to end."""
-    return [side for side in s.handlers() if isinstance(side, Side) and side.deadline < inf]
+    return [side for side in _sides(s) if side.deadline < inf]
 
 
 def test_bytes_of_either_side_keep_it_open() -> None:

@@ -29,6 +29,10 @@ LINGER_WHOLE = 30.0
 # When the balancer stops, a client that connected or was answered within this time may have a
 # request on its way, and gets as much time for it to arrive.
 LATECOMER = 1.0
+# A client that has ended its side is asked whether it is still there (docs/decisions, 9) when
+# the answer takes longer than this; most answers come sooner and are the question themselves.
+ASK_AFTER = 1.0
+STILL_THERE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 SERVING, ENDING, LINGERING, TUNNELLING = range(4)
 
@@ -84,6 +88,8 @@ class Client(Stream):
                 self.close()
         elif self.pending:
             self.abort()
+        elif self.eof:
+            self._ask(exchange)
         else:
             exchange.on_client_late()
 
@@ -182,10 +188,23 @@ class Client(Stream):
         self.pause()
         exchange = self.exchange
         if exchange is not None:
-            if not exchange.forward.done:
-                self.abort()
+            self._half_closed(exchange)
         elif self._phase == LINGERING or not self.pending:
             self.close()
+
+    def _half_closed(self, exchange: Exchange) -> None:
+        """Gone, or only done with sending? A FIN does not tell (docs/decisions, 9)."""
+        limits = self._plane.limits
+        if not exchange.forward.done or limits.half_close == "abort":
+            self.abort()
+        elif limits.half_close == "ask" and exchange.answer.head is None and not self.pending:
+            self.deadline = self.loop.now + ASK_AFTER
+
+    def _ask(self, exchange: Exchange) -> None:
+        """Send what every client of HTTP/1.1 must bear; one that is gone answers with a reset."""
+        waits = exchange.forward.head.http11 and exchange.answer.head is None
+        if waits and not self.send(STILL_THERE):
+            self.abort()
 
     # One request after the other
 

@@ -187,6 +187,11 @@ class Gateway(Section):
     tunnel_idle: Seconds = key(
         3600.0, "A tunnel (WebSocket) in which nothing passes is closed after this.", gt=0
     )
+    half_close: Literal["ask", "answer", "abort"] = key(
+        "ask",
+        "A client that ends its side while it waits: ask whether it is there (an interim 100), "
+        "answer in any case, or take it for gone and cancel.",
+    )
     retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
     drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")
 
