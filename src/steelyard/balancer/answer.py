@@ -98,7 +98,7 @@ class Answer:
             raise BadMessageError(502, "the worker switched protocols unasked")
         self.head = head
         self.switched = True
-        return switching(head)
+        return switching(head, self._request)
 
     def _open(self, head: AnswerHead, closing: bool) -> bytes:
         request = self._request
@@ -115,7 +115,7 @@ class Answer:
             self._chunked = request.http11
             self.until_close = not request.http11
             self.keep = self.keep and request.http11
-        return answer_start(head, self._chunked, self.keep, request.http11)
+        return answer_start(head, self._chunked, self.keep, request)
 
     def _relay(self, data: Buffer) -> Buffer:
         body = self._body

@@ -16,8 +16,8 @@ from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.grammar import END, find_end, parse_request
-from steelyard.balancer.headers import Origin
 from steelyard.balancer.loop import BROKEN, IN, OUT
+from steelyard.balancer.origin import Origin, plain_address
 from steelyard.balancer.refusals import refusal
 from steelyard.balancer.stream import Stream
 
@@ -56,7 +56,7 @@ class Client(Stream):
     def __init__(self, plane: Plane, sock: socket.socket, peer: str) -> None:
         super().__init__(plane.loop, sock, IN)
         self._plane = plane
-        self._origin = Origin(peer.removeprefix("::ffff:").encode(), b"", b"http")
+        self._origin = _origin(plane, peer)
         self._phase = SERVING
         self._seen = 0  # how much of `buffer` was searched for the end of a head
         self._served = False
@@ -104,7 +104,9 @@ class Client(Stream):
 
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
         """An answer of our own."""
-        if self.send(refusal(status, reason, keep=keep, bodiless=bodiless)):
+        exchange = self.exchange
+        name = b"" if exchange is None else exchange.forward.head.request_id
+        if self.send(refusal(status, reason, keep=keep, bodiless=bodiless, request_id=name)):
             self.finished(keep)
         else:
             self.abort()
@@ -300,6 +302,11 @@ class Client(Stream):
         self._linger_end = self.loop.now + LINGER_WHOLE
         self.deadline = self.loop.now + LINGER_PAUSE
         self.resume()
+
+
+def _origin(plane: Plane, peer: str) -> Origin:
+    peer = plain_address(peer)
+    return Origin(peer, b"", b"http", plane.manner, plane.manner.trusts(peer))
 
 
 def _address(sock: socket.socket) -> bytes:

@@ -15,12 +15,11 @@ from steelyard.balancer.fields import (
     CONTROLS,
     EXPECT,
     FORWARDED_FOR,
-    FORWARDED_HOST,
-    FORWARDED_PROTO,
     HOST,
     KINDS,
     LENGTH,
     PLAIN,
+    REQUEST_ID,
     TOKEN,
     UPGRADE,
     BadMessageError,
@@ -51,15 +50,14 @@ class RequestHead:
 
     __slots__ = (
         "chunked",
-        "forwarded_for",
-        "forwarded_host",
-        "forwarded_proto",
+        "claims",
         "host",
         "http11",
         "keep",
         "length",
         "lines",
         "method",
+        "request_id",
         "target",
         "upgrade",
     )
@@ -73,9 +71,8 @@ class RequestHead:
         self.lines: list[bytes] = []
         self.length = -1  # none declared
         self.chunked = False
-        self.forwarded_for: list[bytes] = []
-        self.forwarded_proto: list[bytes] = []
-        self.forwarded_host: list[bytes] = []
+        self.claims: list[tuple[int, bytes]] = []  # about its origin: field and value
+        self.request_id = b""  # given when it is forwarded
         self.upgrade: list[bytes] = []  # the protocols that the client would rather speak
 
 
@@ -192,12 +189,8 @@ def _request_fields(head: RequestHead, lines: list[bytes]) -> None:
         elif kind == EXPECT:
             if head.http11:  # RFC 9110, 10.1.1: one in HTTP/1.0 is ignored
                 kept.append(line)
-        elif kind == FORWARDED_FOR:
-            head.forwarded_for.append(value.strip(b" \t"))
-        elif kind == FORWARDED_PROTO:
-            head.forwarded_proto.append(value.strip(b" \t"))
-        elif kind == FORWARDED_HOST:
-            head.forwarded_host.append(value.strip(b" \t"))
+        elif kind >= FORWARDED_FOR:
+            head.claims.append((kind, value.strip(b" \t")))
         elif kind == UPGRADE:
             head.upgrade += upgrade_offer(value)
     if head.chunked and not head.http11:
@@ -233,6 +226,8 @@ def _answer_fields(head: AnswerHead, lines: list[bytes]) -> None:
             named += connection_options(value)
         elif kind == UPGRADE:
             head.upgrade += upgrade_offer(value)
+        elif kind == REQUEST_ID:  # the client gets the one that its request had
+            continue
         elif kind >= HOST:  # an odd field in an answer, but no business of ours
             kept.append(line)
     if head.chunked and (head.length >= 0 or not head.keep):
