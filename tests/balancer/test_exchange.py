@@ -240,15 +240,6 @@ def test_expectation_failed() -> None:
         assert client.ended()
 
 
-def test_switching_protocols_is_refused() -> None:
-    """Upgrade is not forwarded, so a 101 is a fault of the worker."""
-    with stage(once(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n")) as s:
-        answer = s.get(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
-        assert answer.status == 502
-        assert s.worker.seen[0].get(b"upgrade") is None
-        assert s.worker.seen[0].get(b"connection") is None
-
-
 def early(conn: Conn) -> None:
     """A worker that answers as soon as it has the head, and closes with bytes unread."""
     conn.head()

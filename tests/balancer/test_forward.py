@@ -12,9 +12,9 @@ from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.framing import ChunkedBody, chunk, last_chunk
 from steelyard.balancer.grammar import parse_request
-from steelyard.balancer.headers import Origin
+from steelyard.balancer.origin import Manner, Origin
 
-ORIGIN = Origin(b"192.0.2.7", b"127.0.0.1:80", b"http")
+ORIGIN = Origin("192.0.2.7", b"127.0.0.1:80", b"http", Manner("x-forwarded", (), b"p"), False)
 
 
 def forward(method: bytes, field: bytes = b"", limit: int = -1) -> Forward:

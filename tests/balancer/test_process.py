@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import signal
 import socket
 import subprocess
@@ -28,21 +29,21 @@ from steelyard.balancer.process import fixed_queue, run_balancer
 from steelyard.config.settings import Gateway
 
 logging.basicConfig(level="INFO")
-fd, drain, kind, *rest = sys.argv[1:]
+fd, gateway, kind, *rest = sys.argv[1:]
 source = AgentSource(rest[0], Path(rest[1])) if kind == "agent" else fixed_queue(rest)
-run_balancer(Gateway(drain=float(drain)), int(fd), "b/1", source)
+run_balancer(Gateway.model_validate_json(gateway), int(fd), "b/1", source)
 """
 
 
 class Balancer:
     """A child process that was given a listening socket, as a supervisor would do."""
 
-    def __init__(self, *source: str, drain: float) -> None:
+    def __init__(self, *source: str, **gateway: object) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.listener.getsockname()[1]
         fd = self.listener.fileno()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(fd), str(drain), *source],
+            [sys.executable, "-c", PROGRAM, str(fd), json.dumps(gateway), *source],
             pass_fds=[fd],
             stderr=subprocess.PIPE,
             text=True,
@@ -66,8 +67,8 @@ class Balancer:
 
 
 @contextlib.contextmanager
-def balancer(*source: str, drain: float = 30) -> Iterator[Balancer]:
-    made = Balancer(*source, drain=drain)
+def balancer(*source: str, **gateway: object) -> Iterator[Balancer]:
+    made = Balancer(*source, **gateway)
     try:
         yield made
     finally:

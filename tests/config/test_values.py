@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from steelyard.config.values import (
     Address,
+    check_networks,
     format_bytes,
     parse_address,
     parse_bytes,
@@ -150,3 +151,15 @@ def test_what_is_no_port_range(text: str) -> None:
     """A wrong range says what a right one looks like."""
     with pytest.raises(ValueError, match="21000-29999"):
         parse_ports(text)
+
+
+def test_networks() -> None:
+    """Addresses and networks; host bits outside the mask are a slip, so they are refused."""
+    assert check_networks(("10.0.0.1", "10.0.0.0/8", "::1")) == (
+        "10.0.0.1/32",
+        "10.0.0.0/8",
+        "::1/128",
+    )
+    for wrong in ("10.0.0.1/8", "example.org", "10.0.0.0/33", ""):
+        with pytest.raises(ValueError):  # noqa: PT011 - the message is ours, made elsewhere
+            check_networks((wrong,))

@@ -1,7 +1,8 @@
 """Answer: one answer on its way from the worker's bytes to the client's.
 
 No socket here: bytes in, bytes out. Interim answers (1xx) pass through before the final one;
-the final one's body is framed as the client's version of HTTP can understand it.
+the final one's body is framed as the client's version of HTTP can understand it. A 101 is the
+last thing we understand: whatever is behind it is passed on as it is.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from steelyard.balancer.framing import (
     last_chunk,
 )
 from steelyard.balancer.grammar import END, AnswerHead, RequestHead, find_end, parse_answer
-from steelyard.balancer.headers import answer_start, interim
+from steelyard.balancer.headers import answer_start, interim, switching
 
 
 class Answer:
@@ -34,6 +35,7 @@ class Answer:
         "done",
         "head",
         "keep",
+        "switched",
         "until_close",
     )
 
@@ -48,6 +50,7 @@ class Answer:
         self.head: AnswerHead | None = None  # of the final answer
         self.done = False
         self.keep = False  # the client's connection outlives this answer
+        self.switched = False  # to the protocol that the client asked for
         self.until_close = False  # the client sees the end only by the connection's end
 
     @property
@@ -72,6 +75,8 @@ class Answer:
             seen = 0
             if head.status >= 200:
                 break
+            if head.status == 101:
+                return out + self._switch(head) + raw
             out += self._interim(head)
         self._inbox = b""
         out += self._open(head, closing)
@@ -85,9 +90,15 @@ class Answer:
         return last_chunk([]) if self._chunked else b""
 
     def _interim(self, head: AnswerHead) -> bytes:
-        if head.status == 101:
-            raise BadMessageError(502, "the worker switched protocols unasked")
         return interim(head) if self._request.http11 else b""
+
+    def _switch(self, head: AnswerHead) -> bytes:
+        asked = [protocol.lower() for protocol in self._request.upgrade]
+        if not head.upgrade or any(name.lower() not in asked for name in head.upgrade):
+            raise BadMessageError(502, "the worker switched protocols unasked")
+        self.head = head
+        self.switched = True
+        return switching(head, self._request)
 
     def _open(self, head: AnswerHead, closing: bool) -> bytes:
         request = self._request
@@ -104,7 +115,7 @@ class Answer:
             self._chunked = request.http11
             self.until_close = not request.http11
             self.keep = self.keep and request.http11
-        return answer_start(head, self._chunked, self.keep, request.http11)
+        return answer_start(head, self._chunked, self.keep, request)
 
     def _relay(self, data: Buffer) -> Buffer:
         body = self._body

@@ -16,8 +16,8 @@ from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_lines
-from steelyard.balancer.headers import Origin
 from steelyard.balancer.loop import BROKEN, IN, OUT
+from steelyard.balancer.origin import Origin, plain_address
 from steelyard.balancer.refusals import refusal
 from steelyard.balancer.stream import Stream
 
@@ -29,8 +29,12 @@ LINGER_WHOLE = 30.0
 # When the balancer stops, a client that connected or was answered within this time may have a
 # request on its way, and gets as much time for it to arrive.
 LATECOMER = 1.0
+# A client that has ended its side is asked whether it is still there (docs/decisions, 9) when
+# the answer takes longer than this; most answers come sooner and are the question themselves.
+ASK_AFTER = 1.0
+STILL_THERE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
-SERVING, ENDING, LINGERING = range(3)
+SERVING, ENDING, LINGERING, TUNNELLING = range(4)
 
 
 class Client(Stream):
@@ -52,7 +56,7 @@ class Client(Stream):
     def __init__(self, plane: Plane, sock: socket.socket, peer: str) -> None:
         super().__init__(plane.loop, sock, IN)
         self._plane = plane
-        self._origin = Origin(peer.removeprefix("::ffff:").encode(), b"", b"http")
+        self._origin = _origin(plane, peer)
         self._phase = SERVING
         self._seen = 0  # how much of `buffer` was searched for the end of a head
         self._served = False
@@ -84,6 +88,8 @@ class Client(Stream):
                 self.close()
         elif self.pending:
             self.abort()
+        elif self.eof:
+            self._ask(exchange)
         else:
             exchange.on_client_late()
 
@@ -98,7 +104,9 @@ class Client(Stream):
 
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
         """An answer of our own."""
-        if self.send(refusal(status, reason, keep=keep, bodiless=bodiless)):
+        exchange = self.exchange
+        name = b"" if exchange is None else exchange.forward.head.request_id
+        if self.send(refusal(status, reason, keep=keep, bodiless=bodiless, request_id=name)):
             self.finished(keep)
         else:
             self.abort()
@@ -111,6 +119,13 @@ class Client(Stream):
             self._end()
         elif not self._turning:
             self._turn()
+
+    def give_up(self) -> bytes:
+        """A tunnel takes the connection over; what came early belongs to it."""
+        self.exchange = None
+        self._phase = TUNNELLING
+        early, self.buffer = self.buffer, b""
+        return early
 
     def cut(self, reset: bool) -> None:
         """End in the middle of an answer, so that it shows."""
@@ -175,10 +190,23 @@ class Client(Stream):
         self.pause()
         exchange = self.exchange
         if exchange is not None:
-            if not exchange.forward.done:
-                self.abort()
+            self._half_closed(exchange)
         elif self._phase == LINGERING or not self.pending:
             self.close()
+
+    def _half_closed(self, exchange: Exchange) -> None:
+        """Gone, or only done with sending? A FIN does not tell (docs/decisions, 9)."""
+        limits = self._plane.limits
+        if not exchange.forward.done or limits.half_close == "abort":
+            self.abort()
+        elif limits.half_close == "ask" and exchange.answer.head is None and not self.pending:
+            self.deadline = self.loop.now + ASK_AFTER
+
+    def _ask(self, exchange: Exchange) -> None:
+        """Send what every client of HTTP/1.1 must bear; one that is gone answers with a reset."""
+        waits = exchange.forward.head.http11 and exchange.answer.head is None
+        if waits and not self.send(STILL_THERE):
+            self.abort()
 
     # One request after the other
 
@@ -273,6 +301,11 @@ class Client(Stream):
         self._linger_end = self.loop.now + LINGER_WHOLE
         self.deadline = self.loop.now + LINGER_PAUSE
         self.resume()
+
+
+def _origin(plane: Plane, peer: str) -> Origin:
+    peer = plain_address(peer)
+    return Origin(peer, b"", b"http", plane.manner, plane.manner.trusts(peer))
 
 
 def _address(sock: socket.socket) -> bytes:

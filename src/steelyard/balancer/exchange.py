@@ -2,8 +2,8 @@
 
     start ──► connecting ──► sending ──► answering ──► complete
                ▲    │           │            │
-               └────┴── retry ──┘            └──► cut: the client sees a broken answer
-                          │
+               └────┴── retry ──┘            ├──► cut: the client sees a broken answer
+                          │                  └──► tunnel: both agreed to another protocol
                           └──► refuse: 502, 503, 504, as nothing was relayed yet
 
 At any point the client may leave (cancel). A request is tried again only while nothing of it has
@@ -25,6 +25,7 @@ from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.framing import Buffer
 from steelyard.balancer.loop import IN, OUT
+from steelyard.balancer.tunnel import Tunnel
 from steelyard.balancer.upstream import Upstream
 
 if TYPE_CHECKING:
@@ -151,6 +152,8 @@ class Exchange:
             client.abort()
         elif answer.done:
             self._complete(upstream)
+        elif answer.switched:
+            self._switch(client, upstream)
         else:
             self._answer_progress(client, upstream)
 
@@ -294,6 +297,12 @@ class Exchange:
             client.deadline = self._pause_limit()
         if self.answer.head is not None:
             upstream.deadline = inf if client.pending else self._pause_limit()
+
+    def _switch(self, client: Client, upstream: Upstream) -> None:
+        self._upstream = None
+        upstream.give_up()
+        early = client.give_up()
+        Tunnel(client, upstream, self._plane.limits.tunnel_idle).begin(early, client.eof)
 
     def _complete(self, upstream: Upstream) -> None:
         self._upstream = None

@@ -15,9 +15,13 @@ LENGTH = 3
 CODING = 4
 CONNECTION = 5
 EXPECT = 6
-FORWARDED_FOR = 7
-FORWARDED_PROTO = 8
-FORWARDED_HOST = 9
+UPGRADE = 7
+# From here on: what a client claims about where its request came from.
+FORWARDED_FOR = 8
+FORWARDED_PROTO = 9
+FORWARDED_HOST = 10
+FORWARDED = 11
+REQUEST_ID = 12
 
 TOKEN = b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Not even in a field value; CR and LF are looked at apart, where lines are split.
@@ -33,12 +37,15 @@ SPECIAL: dict[bytes, int] = {
     b"x-forwarded-for": FORWARDED_FOR,
     b"x-forwarded-proto": FORWARDED_PROTO,
     b"x-forwarded-host": FORWARDED_HOST,
+    b"forwarded": FORWARDED,
+    b"x-request-id": REQUEST_ID,
     b"keep-alive": HOP,
     b"proxy-connection": HOP,
     b"proxy-authenticate": HOP,
     b"proxy-authorization": HOP,
     b"te": HOP,
-    b"upgrade": HOP,
+    b"http2-settings": HOP,
+    b"upgrade": UPGRADE,
 }
 
 _COMMON = (
@@ -49,7 +56,7 @@ _COMMON = (
     b"Priority Range Referer Retry-After Sec-CH-UA Sec-CH-UA-Mobile Sec-CH-UA-Platform "
     b"Sec-Fetch-Dest Sec-Fetch-Mode Sec-Fetch-Site Sec-Fetch-User Server Set-Cookie "
     b"Strict-Transport-Security Upgrade-Insecure-Requests User-Agent Vary Via "
-    b"X-Content-Type-Options X-Frame-Options X-Powered-By X-Request-ID X-Requested-With"
+    b"X-Content-Type-Options X-Frame-Options X-Powered-By X-Requested-With"
 ).split()
 
 
@@ -57,6 +64,7 @@ def _spellings() -> dict[bytes, int]:
     known = {name: PLAIN for common in _COMMON for name in (common, common.lower())}
     for name, kind in SPECIAL.items():
         known[name] = known[name.title()] = kind
+    known[b"X-Request-ID"] = REQUEST_ID
     return known
 
 
@@ -127,6 +135,19 @@ def connection_options(value: bytes) -> list[bytes]:
             # Dropping what routes or frames a message would change its meaning downstream.
             raise BadMessageError(400, f"connection option names {option.decode()}")
     return [option for option in options if option]
+
+
+def upgrade_offer(value: bytes) -> list[bytes]:
+    """The protocols that an Upgrade field lists (RFC 9110, 7.8), without HTTP/2.
+
+    `h2c` is never passed on: what follows on such a connection are requests that no balancer
+    reads, which is how they are smuggled past one (RFC 9113, 3.1 has abandoned it).
+    """
+    protocols = [protocol.strip(b" \t") for protocol in value.split(b",")]
+    for protocol in protocols:
+        if protocol.translate(None, TOKEN + b"/") or protocol.count(b"/") > 1:
+            raise BadMessageError(400, f"bad protocol {protocol[:40]!r} in Upgrade")
+    return [name for name in protocols if name and name.lower().partition(b"/")[0] != b"h2c"]
 
 
 def without(lines: list[bytes], names: list[bytes]) -> list[bytes]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.framing import Body, Buffer, ChunkedBody, LengthBody, chunk, last_chunk
 from steelyard.balancer.grammar import RequestHead
-from steelyard.balancer.headers import Origin, request_start
+from steelyard.balancer.headers import request_start
+from steelyard.balancer.origin import Origin
 
 WINDOW = 64 * 1024
 

@@ -16,19 +16,20 @@ from steelyard.balancer.fields import (
     CONTROLS,
     EXPECT,
     FORWARDED_FOR,
-    FORWARDED_HOST,
-    FORWARDED_PROTO,
     HOST,
     KINDS,
     LENGTH,
     PLAIN,
+    REQUEST_ID,
     TOKEN,
+    UPGRADE,
     BadMessageError,
     classify,
     connection_options,
     content_length,
     length_line,
     transfer_coding,
+    upgrade_offer,
     without,
 )
 
@@ -55,16 +56,16 @@ class RequestHead:
 
     __slots__ = (
         "chunked",
-        "forwarded_for",
-        "forwarded_host",
-        "forwarded_proto",
+        "claims",
         "host",
         "http11",
         "keep",
         "length",
         "lines",
         "method",
+        "request_id",
         "target",
+        "upgrade",
     )
 
     def __init__(self, method: bytes, target: bytes, http11: bool) -> None:
@@ -76,15 +77,15 @@ class RequestHead:
         self.lines: list[bytes] = []
         self.length = -1  # none declared
         self.chunked = False
-        self.forwarded_for: list[bytes] = []
-        self.forwarded_proto: list[bytes] = []
-        self.forwarded_host: list[bytes] = []
+        self.claims: list[tuple[int, bytes]] = []  # about its origin: field and value
+        self.request_id = b""  # given when it is forwarded
+        self.upgrade: list[bytes] = []  # the protocols that the client would rather speak
 
 
 class AnswerHead:
     """What a worker answers. `lines` are the fields to forward, as they came."""
 
-    __slots__ = ("chunked", "keep", "length", "lines", "start", "status")
+    __slots__ = ("chunked", "keep", "length", "lines", "start", "status", "upgrade")
 
     def __init__(self, start: bytes, status: int, http11: bool) -> None:
         self.start = start  # the status and its reason
@@ -93,6 +94,7 @@ class AnswerHead:
         self.lines: list[bytes] = []
         self.length = -1
         self.chunked = False
+        self.upgrade: list[bytes] = []
 
 
 def skip_empty_lines(data: bytes) -> bytes:
@@ -209,16 +211,16 @@ def _request_fields(head: RequestHead, lines: list[bytes]) -> None:
         elif kind == EXPECT:
             if head.http11:  # RFC 9110, 10.1.1: one in HTTP/1.0 is ignored
                 kept.append(line)
-        elif kind == FORWARDED_FOR:
-            head.forwarded_for.append(value.strip(b" \t"))
-        elif kind == FORWARDED_PROTO:
-            head.forwarded_proto.append(value.strip(b" \t"))
-        elif kind == FORWARDED_HOST:
-            head.forwarded_host.append(value.strip(b" \t"))
+        elif kind >= FORWARDED_FOR:
+            head.claims.append((kind, value.strip(b" \t")))
+        elif kind == UPGRADE:
+            head.upgrade += upgrade_offer(value)
     if head.chunked and not head.http11:
         raise BadMessageError(400, "Transfer-Encoding in HTTP/1.0")
     if head.chunked and head.length >= 0:
         raise BadMessageError(400, "both Content-Length and Transfer-Encoding")
+    if head.upgrade and not _may_upgrade(head, named):
+        head.upgrade = []
     if named:
         head.keep = b"close" not in named and (head.http11 or b"keep-alive" in named)
         if named not in ([b"keep-alive"], [b"close"]):
@@ -244,6 +246,10 @@ def _answer_fields(head: AnswerHead, lines: list[bytes]) -> None:
             head.chunked = transfer_coding(value, head.chunked)
         elif kind == CONNECTION:
             named += connection_options(value)
+        elif kind == UPGRADE:
+            head.upgrade += upgrade_offer(value)
+        elif kind == REQUEST_ID:  # the client gets the one that its request had
+            continue
         elif kind >= HOST:  # an odd field in an answer, but no business of ours
             kept.append(line)
     if head.chunked and (head.length >= 0 or not head.keep):
@@ -253,6 +259,15 @@ def _answer_fields(head: AnswerHead, lines: list[bytes]) -> None:
         head.keep = head.keep and b"close" not in named
         if named not in ([b"keep-alive"], [b"close"]):
             head.lines = without(kept, named)
+
+
+def _may_upgrade(head: RequestHead, named: list[bytes]) -> bool:
+    """Whether the offer counts (RFC 9110, 7.8).
+
+    One beside a body is not passed on, as any offer may be ignored: the worker could switch
+    before it has read the body, and two readers would disagree where the new protocol begins.
+    """
+    return head.http11 and b"upgrade" in named and head.length <= 0 and not head.chunked
 
 
 def _host(head: RequestHead, value: bytes) -> None:

@@ -1,32 +1,22 @@
 """Heads on their way out: what a balancer takes away and adds (RFC 9110, 7.6).
 
 End-to-end fields keep their bytes and their order. Fields of one connection are gone already:
-the grammar did not keep them. X-Forwarded-For, -Proto and -Host are lists of which we are the
-last entry, so all that came is kept, in one line.
+the grammar did not keep them.
 """
 
 from __future__ import annotations
 
 from steelyard.balancer.grammar import AnswerHead, RequestHead
+from steelyard.balancer.origin import Origin
 
 NAME = b"steelyard"
 _VIA_11 = b"Via: 1.1 " + NAME
 _VIA_10 = b"Via: 1.0 " + NAME
 
 
-class Origin:
-    """Where a request came from: what the fields we add say about it."""
-
-    __slots__ = ("local", "peer", "scheme")
-
-    def __init__(self, peer: bytes, local: bytes, scheme: bytes) -> None:
-        self.peer = peer  # the client's address
-        self.local = local  # the address it connected to: the Host of a client that sent none
-        self.scheme = scheme
-
-
 def request_start(head: RequestHead, origin: Origin) -> bytes:
-    """The head that a worker gets."""
+    """The head that a worker gets; the request has its id from now on."""
+    head.request_id = origin.request_id(head)
     parts = [b"%b %b HTTP/1.1" % (head.method, head.target)]
     if not head.host:
         parts.append(b"Host: " + origin.local)
@@ -35,15 +25,15 @@ def request_start(head: RequestHead, origin: Origin) -> bytes:
     parts += head.lines
     if head.chunked:
         parts.append(b"Transfer-Encoding: chunked")
-    parts.append(_appended(b"X-Forwarded-For: ", head.forwarded_for, origin.peer))
-    parts.append(_appended(b"X-Forwarded-Proto: ", head.forwarded_proto, origin.scheme))
-    parts.append(_appended(b"X-Forwarded-Host: ", head.forwarded_host, head.host or origin.local))
+    if head.upgrade:
+        parts.append(_upgrade(head.upgrade))
+    parts.append(origin.lines(head))
     parts.append(_VIA_11 if head.http11 else _VIA_10)
-    parts.append(b"\r\n")
+    parts.append(b"X-Request-ID: %b\r\n\r\n" % head.request_id)
     return b"\r\n".join(parts)
 
 
-def answer_start(head: AnswerHead, chunked: bool, keep: bool, http11: bool) -> bytes:
+def answer_start(head: AnswerHead, chunked: bool, keep: bool, request: RequestHead) -> bytes:
     """The head that a client gets; `chunked` and `keep` are about its connection."""
     parts = [b"HTTP/1.1 " + head.start]
     parts += _without_length(head.lines) if head.status == 204 else head.lines
@@ -52,9 +42,11 @@ def answer_start(head: AnswerHead, chunked: bool, keep: bool, http11: bool) -> b
         parts.append(b"Transfer-Encoding: chunked")
     if not keep:
         parts.append(b"Connection: close")
-    elif not http11:
+    elif not request.http11:
         parts.append(b"Connection: keep-alive")
-    parts.append(b"\r\n")
+    if head.status == 426 and keep and head.upgrade:  # RFC 9110, 15.5.22: it says to what
+        parts.append(_upgrade(head.upgrade))
+    parts.append(b"X-Request-ID: %b\r\n\r\n" % request.request_id)
     return b"\r\n".join(parts)
 
 
@@ -63,8 +55,15 @@ def interim(head: AnswerHead) -> bytes:
     return b"\r\n".join((b"HTTP/1.1 " + head.start, *_without_length(head.lines), b"\r\n"))
 
 
-def _appended(name: bytes, before: list[bytes], ours: bytes) -> bytes:
-    return name + b", ".join((*before, ours)) if before else name + ours
+def switching(head: AnswerHead, request: RequestHead) -> bytes:
+    """A 101: the last head on this connection."""
+    lines = _without_length(head.lines)
+    last = (_upgrade(head.upgrade), _VIA_11, b"X-Request-ID: %b\r\n\r\n" % request.request_id)
+    return b"\r\n".join((b"HTTP/1.1 " + head.start, *lines, *last))
+
+
+def _upgrade(protocols: list[bytes]) -> bytes:
+    return b"Connection: upgrade\r\nUpgrade: " + b", ".join(protocols)
 
 
 def _ensure_host(parts: list[bytes], head: RequestHead) -> None:

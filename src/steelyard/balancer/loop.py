@@ -70,6 +70,10 @@ class Loop:
         self._handlers[fd] = handler
         self._epoll.register(fd, mask)
 
+    def replace(self, fd: int, handler: Handler) -> None:
+        """Have another handler take over a file descriptor; what is waited for stays."""
+        self._handlers[fd] = handler
+
     def watch(self, fd: int, mask: int) -> None:
         """Change what is waited for."""
         self._epoll.modify(fd, mask)

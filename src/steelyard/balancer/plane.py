@@ -7,12 +7,14 @@ The control thread reaches in at two points only, each a swapped reference and a
 from __future__ import annotations
 
 import logging
+import secrets
 import socket
 
 from steelyard.balancer.client import Client
 from steelyard.balancer.counters import Bell
 from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
+from steelyard.balancer.origin import Manner
 from steelyard.balancer.table import EMPTY, Table
 from steelyard.config.settings import Gateway
 
@@ -33,6 +35,7 @@ class Plane:
         "draining",
         "limits",
         "loop",
+        "manner",
         "refused",
         "table",
     )
@@ -40,6 +43,8 @@ class Plane:
     def __init__(self, limits: Gateway, listener: socket.socket, bell: Bell) -> None:
         self.limits = limits
         self.body_limit = -1 if limits.body is None else limits.body
+        trusted = limits.trusted_proxies
+        self.manner = Manner(limits.forwarded, trusted, secrets.token_hex(6).encode())
         self.bell = bell
         self.loop = Loop(_sweep_every(limits))
         self.table: Table = EMPTY
@@ -126,5 +131,6 @@ def _sweep_every(limits: Gateway) -> float:
         limits.connect_timeout,
         limits.answer_timeout,
         limits.upstream_idle,
+        limits.tunnel_idle,
     )
     return min(0.5, max(0.05, shortest / 4))

@@ -9,7 +9,9 @@ from http import HTTPStatus
 RETRY_AFTER = 1
 
 
-def refusal(status: int, reason: str, *, keep: bool, bodiless: bool = False) -> bytes:
+def refusal(
+    status: int, reason: str, *, keep: bool, bodiless: bool = False, request_id: bytes = b""
+) -> bytes:
     """A whole answer, a sentence long; `bodiless` when it answers a HEAD."""
     phrase = HTTPStatus(status).phrase
     body = f"{status} {phrase}: {reason}\n".encode()
@@ -22,6 +24,8 @@ def refusal(status: int, reason: str, *, keep: bool, bodiless: bool = False) -> 
     ]
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         lines.append(f"Retry-After: {RETRY_AFTER}")
+    if request_id:
+        lines.append(f"X-Request-ID: {request_id.decode()}")
     # HTTP/1.0 clients need to be told that a connection stays; the others do not mind.
     lines.append(f"Connection: {'keep-alive' if keep else 'close'}")
     head = "\r\n".join((*lines, "", "")).encode()

@@ -75,6 +75,10 @@ class Upstream(Stream):
         self.worker.idle[self] = None
         self._lease.release(failed=False)
 
+    def give_up(self) -> None:
+        """A tunnel takes the connection over, and will drop it."""
+        self.exchange = None
+
     def drop(self, failed: bool) -> None:
         """The exchange is over, and so is this connection."""
         self.exchange = None

@@ -18,6 +18,7 @@ from steelyard.config.values import (
     AddressText,
     Bytes,
     Name,
+    Networks,
     Ports,
     Seconds,
     StoreUrl,
@@ -184,6 +185,22 @@ class Gateway(Section):
     answer_timeout: Seconds = key(60.0, "A worker must begin its answer by then, or 504.", gt=0)
     upstream_idle: Seconds = key(
         4.0, "An idle connection to a worker is closed after this; less than the worker's own."
+    )
+    tunnel_idle: Seconds = key(
+        3600.0, "A tunnel (WebSocket) in which nothing passes is closed after this.", gt=0
+    )
+    half_close: Literal["ask", "answer", "abort"] = key(
+        "ask",
+        "A client that ends its side while it waits: ask whether it is there (an interim 100), "
+        "answer in any case, or take it for gone and cancel.",
+    )
+    trusted_proxies: Networks = key(
+        (),
+        "Peers whose X-Forwarded-*, Forwarded and X-Request-ID are believed; those of others are "
+        "replaced.",
+    )
+    forwarded: Literal["x-forwarded", "forwarded", "both"] = key(
+        "x-forwarded", "Which fields tell a worker about the client; `forwarded` is RFC 7239."
     )
     retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
     drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")

@@ -7,13 +7,14 @@ written back.
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?:(?P<unit>[KMGT])i?)?B?", re.IGNORECASE)
@@ -137,6 +138,11 @@ def parse_ports(value: Any) -> Any:
     return first, last
 
 
+def check_networks(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Addresses and networks, as the standard library writes them."""
+    return tuple(str(ipaddress.ip_network(value)) for value in values)
+
+
 AddressText = Annotated[
     Address, BeforeValidator(parse_address), PlainSerializer(str, return_type=str), ADDRESS
 ]
@@ -144,6 +150,16 @@ Bytes = Annotated[int, BeforeValidator(parse_bytes), SIZE]
 Seconds = Annotated[float, Field(ge=0), BeforeValidator(parse_seconds), TIME]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Ports = Annotated[tuple[Port, Port], BeforeValidator(parse_ports), PORTS]
+Networks = Annotated[
+    tuple[str, ...],
+    AfterValidator(check_networks),
+    Kind(
+        "NETWORKS",
+        "a list of addresses and networks",
+        '["10.0.0.0/8", "::1"]',
+        lambda value: json.dumps(list(value)),
+    ),
+]
 Name = Annotated[
     str,
     Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$"),
