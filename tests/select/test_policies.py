@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from steelyard.select import (
     ConsistentHash,
     LeastInFlight,
-    Pace,
-    PeakAverage,
     RoundRobin,
     ShortestWait,
     WeightedRandom,
+    pace,
+    peak,
 )
 from steelyard.select.consistent_hash import BOUND
 from tests.laws.drive import Member, members
@@ -89,29 +89,17 @@ def test_nobody_measured_yet_is_no_preference() -> None:
     assert Counter(pick().name for _ in range(300)).keys() == {"m0", "m1", "m3"}
 
 
-def test_pace_follows_and_fades() -> None:
-    """It moves a tenth of the way with each observation, and fades only while there is none."""
-    pace = Pace()
-    pace.observe(1.0, line=1)
-    pace.observe(4.0, line=2)
-    assert pace.value == pytest.approx(1.1)
-    pace.fade(0.5)
-    assert pace.value == pytest.approx(1.1)
-    pace.fade(0.5)
-    assert pace.value == pytest.approx(0.55)
-
-
-# Peak average
+def test_pace_follows() -> None:
+    """The first observation counts whole, each later one a tenth of the way."""
+    assert pace(0.0, 3.0, line=3) == 1.0
+    assert pace(1.0, 4.0, line=2) == pytest.approx(1.1)
 
 
 def test_peaks_count_at_once() -> None:
     """Up in one step, down with time."""
-    average = PeakAverage(decay=10.0)
-    average.observe(0.1, now=0.0)
-    average.observe(2.0, now=1.0)
-    assert average.value(now=1.0) == 2.0
-    average.observe(0.1, now=2.0)
-    assert 1.7 < average.value(now=2.0) < 2.0
+    assert peak(0.1, 2.0, elapsed=0.0) == 2.0
+    assert peak(2.0, 0.1, elapsed=0.0) == 2.0
+    assert peak(2.0, 0.1, elapsed=1e9) == pytest.approx(0.1)
 
 
 # Consistent hash

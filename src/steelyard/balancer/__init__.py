@@ -7,6 +7,7 @@ exchange  one request's life.  dial: which worker, and which next.  upstream: a 
 forward   client's bytes → worker's bytes.  answer: worker's bytes → client's bytes.  No sockets
 grammar   strict heads.  fields: what names mean.  framing: bodies.  headers: rewriting
 refusals  our own answers
-table     who gets new requests (ring), made by the directory.  worker: address, tally, idle pool
+table     who gets new requests, made by the directory.  worker: address, tally, idle pool
+slowstart a new worker's weight.  gauge: how long a worker takes
 feed      queues in, reports out.  intake, resolver: queue → table.  reporter, counters: → report
 """

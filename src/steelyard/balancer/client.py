@@ -47,12 +47,14 @@ class Client(Stream):
         "buffer",
         "eof",
         "exchange",
+        "peer",
     )
 
     def __init__(self, plane: Plane, sock: socket.socket, peer: str) -> None:
         super().__init__(plane.loop, sock, IN)
         self._plane = plane
-        self._origin = Origin(peer.removeprefix("::ffff:").encode(), b"", b"http")
+        self.peer = peer.removeprefix("::ffff:").encode()
+        self._origin = Origin(self.peer, b"", b"http")
         self._phase = SERVING
         self._seen = 0  # how much of `buffer` was searched for the end of a head
         self._served = False

@@ -6,13 +6,13 @@ policies       every policy by its name
 unweighted     locked_random, thread_local_random, shuffled_modulo, linked_ring (seed 001)
 weighted       weighted_random (alias), weighted_ring (ring), round_robin
 by load        ring_of_two, power_of_two, least_in_flight
-by time        peak_ewma (ewma), shortest_wait
+by time        peak_ewma, shortest_wait (gauges)
 by key         consistent_hash
 """
 
 from steelyard.select.base import Busy, KeyedSelector, Named, Node, SelectError, Selector
 from steelyard.select.consistent_hash import ConsistentHash
-from steelyard.select.ewma import PeakAverage
+from steelyard.select.gauges import fade, pace, peak
 from steelyard.select.least_in_flight import LeastInFlight
 from steelyard.select.linked_ring import LinkedRing
 from steelyard.select.locked_random import LockedRandom
@@ -22,7 +22,7 @@ from steelyard.select.power_of_two import PowerOfTwo
 from steelyard.select.ring import apportion, build_ring
 from steelyard.select.ring_of_two import RingOfTwo
 from steelyard.select.round_robin import RoundRobin
-from steelyard.select.shortest_wait import Pace, ShortestWait
+from steelyard.select.shortest_wait import ShortestWait
 from steelyard.select.shuffled_modulo import ShuffledModulo
 from steelyard.select.thread_local_random import ThreadLocalRandom
 from steelyard.select.weighted_random import WeightedRandom
@@ -39,8 +39,6 @@ __all__ = [
     "LockedRandom",
     "Named",
     "Node",
-    "Pace",
-    "PeakAverage",
     "PeakEwma",
     "PowerOfTwo",
     "RingOfTwo",
@@ -54,4 +52,7 @@ __all__ = [
     "WeightedRing",
     "apportion",
     "build_ring",
+    "fade",
+    "pace",
+    "peak",
 ]

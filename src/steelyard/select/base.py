@@ -41,7 +41,7 @@ class Busy(Protocol):
 class Node(Busy, Protocol):
     """A member that also knows how long it takes: seconds, 0 when nothing is known.
 
-    Which seconds, its policy says: `PeakAverage` and `Pace` measure them.
+    Which seconds, its policy says; `gauges` works them out.
     """
 
     @property

@@ -20,7 +20,7 @@ UNKNOWN = 1e-6  # seconds; who has not answered yet is tried first, but not by e
 class PeakEwma(Generic[N]):
     """Picks, of the next two slots, the member with the smaller `cost · (inflight + 1)` per weight.
 
-    `cost` is kept by the member: `PeakAverage` is made for it.
+    `cost` is kept by the member with `gauges.peak`.
 
     >>> from types import SimpleNamespace as Member
     >>> fast, slow = Member(inflight=3, cost=0.01), Member(inflight=0, cost=0.2)

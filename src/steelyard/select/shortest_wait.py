@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import count
+from math import inf
 from typing import Generic
 
 from steelyard.select.base import N, entitled, per_weight
@@ -18,43 +19,10 @@ LOOK = 8  # members looked at per pick: all of a small fleet, and O(1) in a larg
 UNKNOWN = 1e-9  # seconds; only when nobody's pace is known does it matter
 
 
-class Pace:
-    """Seconds that a member needs per request in its line, from its response times.
-
-    A response time divided by the length of the line that the request joined: for one server that
-    is the service time, for one that works on many at once the share of it.
-
-    >>> pace = Pace()
-    >>> pace.observe(0.5, line=5)
-    >>> pace.value
-    0.1
-    """
-
-    __slots__ = ("seen", "value")
-
-    WEIGHT = 0.1  # of the newest observation
-
-    def __init__(self, value: float = 0.0) -> None:
-        self.value = value  # 0: nothing is known
-        self.seen = False  # since the last `fade`
-
-    def observe(self, seconds: float, line: int) -> None:
-        """A request took so long, having joined a line of so many, itself included."""
-        each = seconds / line
-        self.value = self.value + self.WEIGHT * (each - self.value) if self.value else each
-        self.seen = True
-
-    def fade(self, factor: float) -> None:
-        """Forget a little of a pace that nobody tests, or a slow member would be slow for ever."""
-        if not self.seen:
-            self.value *= factor
-        self.seen = False
-
-
 class ShortestWait(Generic[N]):
-    """Picks the member with the smallest `cost · (inflight + 1)` per weight, `cost` being its pace.
+    """Picks the member with the smallest `cost · (inflight + 1)` per weight.
 
-    A weight of 1/2 makes a member look half as fast as it is.
+    `cost` is kept by the member with `gauges.pace`. A weight of 1/2 makes it look half as fast.
 
     >>> from types import SimpleNamespace as Member
     >>> fast, slow = Member(inflight=3, cost=0.01), Member(inflight=0, cost=0.2)
@@ -75,9 +43,9 @@ class ShortestWait(Generic[N]):
     def pick(self) -> N:
         """The one of the next few that is likely to be done first; among equals, the next."""
         start = self._next() % self._size
-        return min(self._twice[start : start + self._look], key=_wait)[0]
-
-
-def _wait(slot: tuple[N, float]) -> float:
-    member, per = slot
-    return (member.cost or UNKNOWN) * (member.inflight + 1) * per
+        shortest = inf
+        for member, per in self._twice[start : start + self._look]:
+            wait = (member.cost or UNKNOWN) * (member.inflight + 1) * per
+            if wait < shortest:
+                shortest, best = wait, member
+        return best
