@@ -21,11 +21,11 @@ from steelyard.balancer.grammar import (
     parse_request,
     skip_empty_lines,
 )
-from steelyard.balancer.headers import Origin
+from steelyard.balancer.origin import Manner, Origin
 
 LIMIT = 32 * 1024
 FIELDS = 100
-ORIGIN = Origin(b"192.0.2.1", b"192.0.2.2:80", b"http")
+ORIGIN = Origin("192.0.2.1", b"192.0.2.2:80", b"http", Manner("x-forwarded", (), b"p"), False)
 # What a balancer says about itself and the connection, to a worker or a client.
 ADDED = frozenset(
     b"x-forwarded-for x-forwarded-proto x-forwarded-host x-request-id forwarded via "

@@ -326,7 +326,7 @@ class Stage:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         self.port: int = listener.getsockname()[1]
         bell = Bell()
-        self.directory = Directory(bell, random.Random(1))
+        self.directory = Directory(bell, random.Random(1), limits)
         self.plane = Plane(limits, listener, bell)
         self._freezer = Freezer(self.plane.loop)
         self._version = 0
@@ -348,7 +348,7 @@ class Stage:
             (entry.host, entry.port): (socket.AF_INET, (entry.host, entry.port))
             for entry in entries
         }
-        table = self.directory.update(queue, places)
+        table = self.directory.update(queue, places, time.monotonic())
         self.plane.offer(table)
         if self.thread.is_alive():
             until(lambda: self.plane.table is table)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import random
 import socket
+from collections import Counter
 
 from steelyard.balancer.counters import Bell
-from steelyard.balancer.table import Directory, Place
+from steelyard.balancer.table import Directory, Place, Table
 from steelyard.balancer.worker import Worker
+from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
+
+NOW = 1000.0
 
 
 def entry(name: str, state: State = State.LU, weight: float = 1, port: int = 80) -> Entry:
@@ -29,7 +33,7 @@ def names(workers: frozenset[Worker]) -> set[str]:
 
 
 def directory() -> Directory:
-    return Directory(Bell(), random.Random(0))
+    return Directory(Bell(), random.Random(0), Gateway())
 
 
 def test_only_serving_workers_with_weight_are_in_the_ring() -> None:
@@ -42,7 +46,7 @@ def test_only_serving_workers_with_weight_are_in_the_ring() -> None:
         entry("zero0", weight=0),
     )
     made = directory()
-    table = made.update(queue(4, *entries), places(*entries))
+    table = made.update(queue(4, *entries), places(*entries), NOW)
     assert (table.epoch, table.version) == ("e", 4)
     assert names(table.serving) == {"lu", "hu3"}
     assert names(frozenset(made)) == {e.name for e in entries}
@@ -53,8 +57,8 @@ def test_a_worker_keeps_its_counts_from_queue_to_queue() -> None:
     """The same name at the same place is the same worker."""
     made = directory()
     one = entry("a")
-    (first,) = made.update(queue(1, one), places(one)).serving
-    (second,) = made.update(queue(2, one), places(one)).serving
+    (first,) = made.update(queue(1, one), places(one), NOW).serving
+    (second,) = made.update(queue(2, one), places(one), NOW).serving
     assert first is second
 
 
@@ -62,29 +66,77 @@ def test_unchanged_shares_keep_their_ring() -> None:
     """A queue that changes nothing does not begin the walk anew; a weight does."""
     made = directory()
     one, two = entry("a"), entry("bb")
-    first = made.update(queue(1, one, two), places(one, two))
-    second = made.update(queue(2, one, two), places(one, two))
-    assert first.ring is second.ring
+    first = made.update(queue(1, one, two), places(one, two), NOW)
+    second = made.update(queue(2, one, two), places(one, two), NOW)
+    assert first.choice is second.choice
     heavy = entry("bb", weight=2)
-    assert made.update(queue(3, one, heavy), places(one, heavy)).ring is not first.ring
+    assert made.update(queue(3, one, heavy), places(one, heavy), NOW).choice is not first.choice
 
 
 def test_an_unknown_place_is_left_out() -> None:
     """A worker whose name does not resolve gets nothing until it does."""
     made = directory()
     one = entry("a")
-    assert made.update(queue(1, one), {}).ring is None
-    assert made.update(queue(1, one), places(one)).ring is not None
+    assert made.update(queue(1, one), {}, NOW).choice is None
+    assert made.update(queue(1, one), places(one), NOW).choice is not None
 
 
 def test_forget() -> None:
     """A worker that is gone and done leaves no trace."""
     made = directory()
     one = entry("a")
-    (worker,) = made.update(queue(1, one), places(one)).serving
+    (worker,) = made.update(queue(1, one), places(one), NOW).serving
     assert made.listed(worker)
-    made.update(queue(2), {})
+    made.update(queue(2), {}, NOW)
     assert not made.listed(worker)
     assert list(made) == [worker]
     made.forget(worker)
     assert list(made) == []
+
+
+def test_a_new_worker_starts_slowly() -> None:
+    """Time alone makes a new table until its weight is whole; then there is nothing to tend."""
+    made = directory()
+    one, two = entry("a"), entry("bb")
+    made.update(queue(1, one), places(one), NOW)
+    assert made.tend(NOW) is None
+    first = made.update(queue(2, one, two), places(one, two), NOW)
+    assert slots(first) == {"a": 58, "bb": 6}
+    half = made.tend(NOW + 5)
+    assert half is not None
+    assert half is made.latest
+    assert (half.version, half.serving) == (first.version, first.serving)
+    assert slots(half) == {"a": 41, "bb": 23}
+    whole = made.tend(NOW + 10)
+    assert whole is not None
+    assert slots(whole) == {"a": 32, "bb": 32}
+    assert made.tend(NOW + 11) is None
+
+
+def slots(table: Table) -> Counter[str]:
+    """What one round of the ring gives each worker."""
+    assert table.choice is not None
+    return Counter(table.choice.ring.pick().name for _ in range(table.choice.ring.size))
+
+
+def test_costs_fade_while_nobody_measures() -> None:
+    """So that a worker that was slow is tried again; a measured one keeps its cost."""
+    made = directory()
+    one, two = entry("a"), entry("bb")
+    made.update(queue(1, one, two), places(one, two), NOW)
+    made.tend(NOW)
+    a, b = sorted(made, key=lambda worker: worker.name)
+    a.tally.cost = b.tally.cost = 1.0
+    a.tally.seen, b.tally.seen = NOW - 1, NOW + 1
+    made.tend(NOW + 10)
+    assert (round(a.tally.cost, 2), b.tally.cost) == (0.37, 1.0)
+
+
+def test_a_new_worker_is_taken_for_average() -> None:
+    """It must not look faster than any other before its first answer."""
+    made = directory()
+    one, two = entry("a"), entry("bb")
+    (a,) = made.update(queue(1, one), places(one), NOW).serving
+    a.tally.cost = 0.25
+    made.update(queue(2, one, two), places(one, two), NOW)
+    assert {worker.tally.cost for worker in made} == {0.25}

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.select.ring import RingError, apportion, build_ring, default_size
+from steelyard.select.base import SelectError
+from steelyard.select.ring import apportion, build_ring, default_size
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_apportion(weights: list[float], size: int, slots: list[int]) -> None:
 @pytest.mark.parametrize("weights", [[], [-1.0], [float("nan")], [float("inf"), 1.0]])
 def test_weights_that_cannot_be(weights: list[float]) -> None:
     """No weights, negative and infinite ones are refused."""
-    with pytest.raises(RingError):
+    with pytest.raises(SelectError):
         apportion(weights, 8)
 
 
@@ -78,5 +79,5 @@ def test_ring_is_shuffled_by_the_injected_generator() -> None:
 
 def test_members_and_weights_must_match() -> None:
     """A missing weight is named, not guessed."""
-    with pytest.raises(RingError, match="2 members but 1 weights"):
+    with pytest.raises(SelectError, match="2 members but 1 weights"):
         build_ring(["a", "b"], [1.0], random.Random(0))

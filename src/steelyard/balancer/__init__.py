@@ -9,6 +9,7 @@ forward   client's bytes → worker's bytes.  answer: worker's bytes → client'
 grammar   strict heads.  fields: what names mean.  framing: bodies.  headers: rewriting
 origin    who a request is from, and whom to believe about it
 refusals  our own answers
-table     who gets new requests (ring), made by the directory.  worker: address, tally, idle pool
+table     who gets new requests, made by the directory.  worker: address, tally, idle pool
+slowstart a new worker's weight.  gauge: how long a worker takes
 feed      queues in, reports out.  intake, resolver: queue → table.  reporter, counters: → report
 """

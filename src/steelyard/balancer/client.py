@@ -51,12 +51,14 @@ class Client(Stream):
         "buffer",
         "eof",
         "exchange",
+        "peer",
     )
 
     def __init__(self, plane: Plane, sock: socket.socket, peer: str) -> None:
         super().__init__(plane.loop, sock, IN)
         self._plane = plane
         self._origin = _origin(plane, peer)
+        self.peer = self._origin.peer
         self._phase = SERVING
         self._seen = 0  # how much of `buffer` was searched for the end of a head
         self._served = False

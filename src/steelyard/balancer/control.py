@@ -19,6 +19,7 @@ from steelyard.core.queue import Queue
 log = logging.getLogger(__name__)
 
 FIRST_QUEUE = 3.0  # seconds; agent and balancers start together, and Python takes its time
+TEND = 0.5  # seconds between two looks at what changes with time alone
 AGAIN = 2.0  # a fixed queue is applied anew, in case a name leads elsewhere by now
 
 
@@ -32,7 +33,7 @@ class Control:
         self._balancer = balancer
         self._source = source
         self._rng = rng
-        self._directory = Directory(plane.bell, rng)
+        self._directory = Directory(plane.bell, rng, plane.limits)
         self._intake = Intake(plane, self._directory, Resolver())
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()
@@ -62,6 +63,7 @@ class Control:
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
+        tending = asyncio.create_task(self._tend())
         try:
             if isinstance(self._source, Queue):
                 await self._stay(self._source)
@@ -69,6 +71,15 @@ class Control:
                 await self._follow(self._source)
         finally:
             self._plane.bell.take_down()
+            tending.cancel()
+
+    async def _tend(self) -> None:
+        while True:
+            await asyncio.sleep(TEND)
+            try:
+                self._intake.tend()
+            except Exception:  # a bug here must not end the care for all workers
+                log.exception("the table could not be tended")
 
     async def _follow(self, source: AgentSource) -> None:
         reporter = Reporter(self._balancer, self._plane, self._directory)

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from asyncio import AbstractEventLoop, Event
+from typing import TYPE_CHECKING
 
 from steelyard.core.report import BOUNDS, bucket
+
+if TYPE_CHECKING:
+    from steelyard.balancer.worker import Worker
 
 
 class Bell:
@@ -39,28 +43,40 @@ class Bell:
 
 
 class Tally:
-    """The counts of one worker, since it is known."""
+    """The counts of one worker, since it is known. Selectors choose among tallies: here is all
+    that they ask, in plain attributes, because they ask for every request."""
 
     __slots__ = (
         "_bell",
         "bytes",
+        "cost",
         "failures",
         "histogram",
         "inflight",
         "leaving",
         "requests",
         "seconds",
+        "seen",
+        "worker",
     )
 
-    def __init__(self, bell: Bell) -> None:
+    def __init__(self, bell: Bell, worker: Worker | None = None) -> None:
         self._bell = bell
+        self.worker = worker  # whose counts these are
         self.inflight = 0
+        self.cost = 0.0  # kept by a gauge, when the policy wants one; 0: nothing is known
+        self.seen = 0.0  # when it was last measured; 0: never
         self.requests = 0
         self.failures = 0
         self.bytes = 0
         self.seconds = 0.0
         self.histogram = [0] * (len(BOUNDS) + 1)
         self.leaving = False  # someone waits for the last exchange to end
+
+    @property
+    def name(self) -> str:
+        """The worker's place among others (consistent hash)."""
+        return repr(self.worker)
 
     def first_byte(self, seconds: float) -> None:
         """Note how long the worker took to begin its answer."""

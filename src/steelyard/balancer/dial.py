@@ -28,11 +28,10 @@ class Dial:
         return bool(self._tried)
 
     def first(self, exchange: Exchange, careful: bool) -> Upstream | None:
-        """A connection to the next worker of the ring; None: there is none to be had."""
-        ring = self._plane.table.ring
-        if ring is None:
+        """A connection to the worker that the policy chooses; None: there is none to be had."""
+        worker = self._choose(exchange)
+        if worker is None:
             return None
-        worker = ring.pick()
         upstream = worker.take(careful)
         if upstream is not None:
             upstream.lend(exchange)
@@ -68,10 +67,18 @@ class Dial:
                 return upstream
         return None
 
-    def _untried(self) -> Worker | None:
-        ring = self._plane.table.ring
-        if ring is None:
+    def _choose(self, exchange: Exchange) -> Worker | None:
+        plane = self._plane
+        choice = plane.table.choice
+        if choice is None:
             return None
+        return (choice.pick(exchange.asker) if plane.keyed else choice.pick()).worker
+
+    def _untried(self) -> Worker | None:
+        choice = self._plane.table.choice
+        if choice is None:
+            return None
+        ring = choice.ring
         for _ in range(ring.size):
             worker = ring.pick()
             if worker not in self._tried:

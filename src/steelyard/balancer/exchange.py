@@ -24,6 +24,7 @@ from steelyard.balancer.dial import Dial
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.framing import Buffer
+from steelyard.balancer.gauge import FAULT
 from steelyard.balancer.loop import IN, OUT
 from steelyard.balancer.tunnel import Tunnel
 from steelyard.balancer.upstream import Upstream
@@ -60,6 +61,11 @@ class Exchange:
         self._broken = False  # the worker takes no more, but may have answered
         self.forward = forward
         self.answer = Answer(forward.head, plane.limits.head, plane.limits.fields)
+
+    @property
+    def asker(self) -> bytes:
+        """Who asks, as far as the choice of a worker is concerned."""
+        return self._client.peer
 
     def start(self) -> None:
         """Take what the client has sent already, and find a worker."""
@@ -145,7 +151,7 @@ class Exchange:
             return
         if not opened and answer.head is not None:
             self._relayed = True
-            upstream.worker.tally.first_byte(monotonic() - self._began)
+            self._measure(upstream, answer.head.status)
             if self._broken:
                 self._forget_body()
         if out and not client.send(out):
@@ -286,6 +292,13 @@ class Exchange:
         return upstream.untouched or self.forward.idempotent
 
     # Answering
+
+    def _measure(self, upstream: Upstream, status: int) -> None:
+        seconds = monotonic() - self._began
+        tally = upstream.worker.tally
+        tally.first_byte(seconds)
+        if self._plane.gauge is not None and status < FAULT:
+            self._plane.measured(tally, seconds, upstream.line)
 
     def _closing(self) -> bool:
         """An answer that overtakes its request's body leaves the connection in no usable state."""

@@ -23,7 +23,7 @@ from steelyard.balancer.intake import Intake
 from steelyard.balancer.reporter import Reporter
 from steelyard.core.queue import Queue, parse_queue
 from steelyard.errors import MalformedError
-from steelyard.select import RingError
+from steelyard.select import SelectError
 
 log = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ class Feed:
             try:
                 queue = parse_queue(message)
                 self._intake.apply(queue)
-            except (MalformedError, RingError) as error:
+            except (MalformedError, SelectError) as error:
                 log.warning("a queue is ignored: %s", error)
             else:
                 self._served = queue

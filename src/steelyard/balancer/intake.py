@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.resolver import Name, Resolver
@@ -32,8 +33,14 @@ class Intake:
 
     def _offer(self, queue: Queue) -> None:
         places = self._resolver.known(self._names(queue))
-        self._plane.offer(self._directory.update(queue, places))
+        self._plane.offer(self._directory.update(queue, places, time.monotonic()))
         self.first.set()
+
+    def tend(self) -> None:
+        """Serve from what time has made of the last queue."""
+        table = self._directory.tend(time.monotonic())
+        if table is not None:
+            self._plane.offer(table)
 
     async def _look_up(self, names: list[Name]) -> None:
         try:

@@ -11,12 +11,14 @@ import secrets
 import socket
 
 from steelyard.balancer.client import Client
-from steelyard.balancer.counters import Bell
+from steelyard.balancer.counters import Bell, Tally
+from steelyard.balancer.gauge import GAUGES, assume
 from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
 from steelyard.balancer.table import EMPTY, Table
 from steelyard.config.settings import Gateway
+from steelyard.select import KEYED
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +35,8 @@ class Plane:
         "body_limit",
         "clients",
         "draining",
+        "gauge",
+        "keyed",
         "limits",
         "loop",
         "manner",
@@ -45,6 +49,8 @@ class Plane:
         self.body_limit = -1 if limits.body is None else limits.body
         trusted = limits.trusted_proxies
         self.manner = Manner(limits.forwarded, trusted, secrets.token_hex(6).encode())
+        self.keyed = limits.policy in KEYED  # the policy wants to know who asks
+        self.gauge = GAUGES.get(limits.policy)  # None: nobody asks how long a worker takes
         self.bell = bell
         self.loop = Loop(_sweep_every(limits))
         self.table: Table = EMPTY
@@ -94,6 +100,15 @@ class Plane:
         if self.clients:
             log.warning("%d clients are cut off by the stop", len(self.clients))
         self.loop.running = False
+
+    def measured(self, tally: Tally, seconds: float, line: int) -> None:
+        """A worker took so long to answer a request that joined a line of so many."""
+        if self.gauge is None:
+            return
+        known = tally.seen
+        self.gauge(tally, seconds, line, self.loop.now)
+        if not known:
+            assume(worker.tally for worker in self.table.serving)
 
     def client_left(self, client: Client) -> None:
         """A connection ended: there may be room for another, or nothing left to wait for."""

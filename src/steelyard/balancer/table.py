@@ -1,42 +1,57 @@
 """Table: which workers get new requests, as one immutable object; and who makes it.
 
 The directory lives in the control thread. It keeps a worker's counts and connections from queue to
-queue and gives out a new table for each; the data thread then swaps one reference.
+queue and gives out a new table for each; the data thread then swaps one reference. Between queues
+it is tended: weights rise (slow start), and costs that nobody measures fade.
 """
 
 from __future__ import annotations
 
 import random
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from steelyard.balancer.counters import Bell
+from steelyard.balancer.counters import Bell, Tally
+from steelyard.balancer.gauge import assume, forget
+from steelyard.balancer.slowstart import SlowStart
 from steelyard.balancer.worker import SocketAddress, Worker
+from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import SERVING
 from steelyard.core.queue import Entry, Queue
-from steelyard.select import WeightedRing
+from steelyard.select import KEYED, POLICIES, WeightedRing
 
 Place: TypeAlias = tuple[socket.AddressFamily, SocketAddress]  # where a worker listens, resolved
+Shares: TypeAlias = list[tuple[Worker, float]]
 _Key = tuple[str, Place]
+
+
+class Choice:
+    """How the data thread chooses: the policy's first choice, and a ring of all for the next."""
+
+    __slots__ = ("pick", "ring")
+
+    def __init__(self, policy: str, shares: Shares, rng: random.Random) -> None:
+        members = [worker for worker, _ in shares]
+        weights = [weight for _, weight in shares]
+        self.ring: WeightedRing[Worker] = WeightedRing(members, weights, rng)
+        make = KEYED[policy] if policy in KEYED else POLICIES[policy]
+        # A policy with a key is given one, the others nothing: `Plane.keyed` knows.
+        self.pick: Callable[..., Tally] = make([each.tally for each in members], weights, rng).pick
 
 
 class Table:
     """What the data thread serves from. Nothing in it changes once it is offered."""
 
-    __slots__ = ("epoch", "ring", "serving", "version")
+    __slots__ = ("choice", "epoch", "serving", "version")
 
     def __init__(
-        self,
-        epoch: str,
-        version: int,
-        serving: frozenset[Worker],
-        ring: WeightedRing[Worker] | None,
+        self, epoch: str, version: int, serving: frozenset[Worker], choice: Choice | None
     ) -> None:
         self.epoch = epoch
         self.version = version
         self.serving = serving
-        self.ring = ring  # None: there is nobody to send a request to
+        self.choice = choice  # None: there is nobody to send a request to
 
 
 EMPTY = Table("", 0, frozenset(), None)
@@ -45,22 +60,26 @@ EMPTY = Table("", 0, frozenset(), None)
 class Directory:
     """Every worker this process knows or has unfinished business with."""
 
-    def __init__(self, bell: Bell, rng: random.Random) -> None:
+    def __init__(self, bell: Bell, rng: random.Random, limits: Gateway) -> None:
         self._bell = bell
         self._rng = rng
+        self._policy = limits.policy
+        self._slow_start: SlowStart[Worker] = SlowStart(limits.slow_start)
         self._workers: dict[_Key, Worker] = {}
         self._listed: frozenset[Worker] = frozenset()
-        self._shares: list[tuple[Worker, float]] = []
-        self._ring: WeightedRing[Worker] | None = None
+        self._weights: Shares = []  # as the queue has them
+        self._shares: Shares = []  # as they count now
+        self._choice: Choice | None = None
+        self._tended = 0.0
         self.latest = EMPTY
 
     def __iter__(self) -> Iterator[Worker]:
         return iter(list(self._workers.values()))
 
-    def update(self, queue: Queue, places: Mapping[tuple[str, int], Place]) -> Table:
+    def update(self, queue: Queue, places: Mapping[tuple[str, int], Place], now: float) -> Table:
         """The table for this queue; workers whose place is unknown are left out."""
         listed: set[Worker] = set()
-        shares: list[tuple[Worker, float]] = []
+        weights: Shares = []
         for entry in queue.workers:
             place = places.get((entry.host, entry.port))
             if place is None:
@@ -68,13 +87,25 @@ class Directory:
             worker = self._worker(entry.name, place)
             listed.add(worker)
             if _serves(entry):
-                shares.append((worker, entry.weight))
-        ring = self._ring_of(shares)
+                weights.append((worker, entry.weight))
+        serving = frozenset(worker for worker, _ in weights)
+        self._slow_start.enter(serving, now)
+        self._weights = weights
+        self._choose(now)
         self._listed = frozenset(listed)
-        serving = frozenset(worker for worker, _ in shares)
         for worker in self:
             worker.tally.leaving = worker not in serving
-        self.latest = Table(queue.epoch, queue.version, serving, ring)
+        self.latest = Table(queue.epoch, queue.version, serving, self._choice)
+        return self.latest
+
+    def tend(self, now: float) -> Table | None:
+        """Between queues: a new table when time alone has changed something."""
+        forget((worker.tally for worker in self), self._tended, now)
+        self._tended = now
+        if not self._choose(now):
+            return None
+        last = self.latest
+        self.latest = Table(last.epoch, last.version, last.serving, self._choice)
         return self.latest
 
     def listed(self, worker: Worker) -> bool:
@@ -91,14 +122,18 @@ class Directory:
             worker = self._workers[name, place] = Worker(name, *place, self._bell)
         return worker
 
-    def _ring_of(self, shares: list[tuple[Worker, float]]) -> WeightedRing[Worker] | None:
-        """Unchanged shares keep their ring, and with it the place where the walk has come to."""
-        if shares != self._shares:
-            members = [worker for worker, _ in shares]
-            weights = [weight for _, weight in shares]
-            self._ring = WeightedRing(members, weights, self._rng) if shares else None
-            self._shares = shares
-        return self._ring
+    def _choose(self, now: float) -> bool:
+        """Unchanged shares keep their choice, and with it the place where the walk has come to."""
+        slow_start = self._slow_start
+        shares = [
+            (worker, weight * slow_start.factor(worker, now)) for worker, weight in self._weights
+        ]
+        if shares == self._shares:
+            return False
+        assume(worker.tally for worker, _ in shares)
+        self._choice = Choice(self._policy, shares, self._rng) if shares else None
+        self._shares = shares
+        return True
 
 
 def _serves(entry: Entry) -> bool:

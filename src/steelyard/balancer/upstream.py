@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Upstream(Stream):
     """A connection to a worker. An idle one stays in the loop, so its end is seen at once."""
 
-    __slots__ = ("_lease", "connecting", "exchange", "mark", "reused", "worker")
+    __slots__ = ("_lease", "connecting", "exchange", "line", "mark", "reused", "worker")
 
     def __init__(self, loop: Loop, worker: Worker, exchange: Exchange) -> None:
         """Begin to connect; OSError when that fails at once."""
@@ -30,6 +30,7 @@ class Upstream(Stream):
         self.reused = False
         self.mark = 0  # `sent` when the present exchange began
         self._lease = Lease(worker.tally)
+        self.line = worker.tally.inflight  # exchanges of the worker when this one joined them
 
     @property
     def untouched(self) -> bool:
@@ -67,6 +68,7 @@ class Upstream(Stream):
         self.reused = True
         self.mark = self.sent
         self._lease = Lease(self.worker.tally)
+        self.line = self.worker.tally.inflight
 
     def give_back(self, until: float) -> None:
         """The exchange is over: wait for the next one."""

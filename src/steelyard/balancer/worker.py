@@ -27,7 +27,7 @@ class Worker:
         self.name = name
         self.family = family
         self.address = address
-        self.tally = Tally(bell)
+        self.tally = Tally(bell, self)
         self.idle: dict[Upstream, None] = {}  # a set that remembers who came last
         self.serving = False  # in the ring now
 

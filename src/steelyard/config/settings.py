@@ -27,6 +27,21 @@ from steelyard.config.values import (
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 Count = Annotated[int, Field(ge=1)]
+Policy = Literal[
+    "shortest_wait",
+    "least_in_flight",
+    "peak_ewma",
+    "ring_of_two",
+    "power_of_two",
+    "weighted_ring",
+    "weighted_random",
+    "round_robin",
+    "consistent_hash",
+    "linked_ring",
+    "shuffled_modulo",
+    "thread_local_random",
+    "locked_random",
+]
 
 
 class Application(Section):
@@ -136,7 +151,7 @@ class Scaling(Section):
         ),
     )
 
-    policy: Literal["step", "fixed"] = key("step", "The scaling policy.", flag="--policy")
+    policy: Literal["step", "fixed"] = key("step", "The scaling policy.")
     min: Count = key(4, "Fewest workers; the first ones are never retired.", flag="--min")
     max: Count = key(8, "Most workers.", flag="--max")
     low: Percent = key(20.0, "Retire workers while mean utilization is below this.")
@@ -201,6 +216,14 @@ class Gateway(Section):
     )
     forwarded: Literal["x-forwarded", "forwarded", "both"] = key(
         "x-forwarded", "Which fields tell a worker about the client; `forwarded` is RFC 7239."
+    )
+    policy: Policy = key(
+        "shortest_wait",
+        "How a worker is chosen for a request (docs/decisions/0008-who-gets-the-request.md).",
+        flag="--policy",
+    )
+    slow_start: Seconds = key(
+        10.0, "A new worker's weight rises from a tenth to the whole in this time; 0: at once."
     )
     retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
     drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")

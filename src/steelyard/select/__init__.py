@@ -1,10 +1,58 @@
 """Pick one of n; one policy per file, none needs anything but the standard library.
 
-ring           weights → a shuffled sequence of slots
-weighted_ring  walks a ring: the balancer's default
+base           the shape of a selector, what it may know of its members, its error
+policies       every policy by its name
+
+unweighted     locked_random, thread_local_random, shuffled_modulo, linked_ring (seed 001)
+weighted       weighted_random (alias), weighted_ring (ring), round_robin
+by load        ring_of_two, power_of_two, least_in_flight
+by time        peak_ewma, shortest_wait (gauges)
+by key         consistent_hash
 """
 
-from steelyard.select.ring import RingError, apportion, build_ring
+from steelyard.select.base import Busy, KeyedSelector, Named, Node, SelectError, Selector
+from steelyard.select.consistent_hash import ConsistentHash
+from steelyard.select.gauges import fade, pace, peak
+from steelyard.select.least_in_flight import LeastInFlight
+from steelyard.select.linked_ring import LinkedRing
+from steelyard.select.locked_random import LockedRandom
+from steelyard.select.peak_ewma import PeakEwma
+from steelyard.select.policies import KEYED, POLICIES
+from steelyard.select.power_of_two import PowerOfTwo
+from steelyard.select.ring import apportion, build_ring
+from steelyard.select.ring_of_two import RingOfTwo
+from steelyard.select.round_robin import RoundRobin
+from steelyard.select.shortest_wait import ShortestWait
+from steelyard.select.shuffled_modulo import ShuffledModulo
+from steelyard.select.thread_local_random import ThreadLocalRandom
+from steelyard.select.weighted_random import WeightedRandom
 from steelyard.select.weighted_ring import WeightedRing
 
-__all__ = ["RingError", "WeightedRing", "apportion", "build_ring"]
+__all__ = [
+    "KEYED",
+    "POLICIES",
+    "Busy",
+    "ConsistentHash",
+    "KeyedSelector",
+    "LeastInFlight",
+    "LinkedRing",
+    "LockedRandom",
+    "Named",
+    "Node",
+    "PeakEwma",
+    "PowerOfTwo",
+    "RingOfTwo",
+    "RoundRobin",
+    "SelectError",
+    "Selector",
+    "ShortestWait",
+    "ShuffledModulo",
+    "ThreadLocalRandom",
+    "WeightedRandom",
+    "WeightedRing",
+    "apportion",
+    "build_ring",
+    "fade",
+    "pace",
+    "peak",
+]

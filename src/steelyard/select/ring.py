@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from math import isfinite
 from typing import TypeVar
+
+from steelyard.select.base import SelectError, check_weights
 
 T = TypeVar("T")
 
@@ -17,10 +18,6 @@ T = TypeVar("T")
 # share; small rings get more, so that three members are off by two hundredths rather than six.
 PER_MEMBER = 16
 SMALLEST = 64
-
-
-class RingError(ValueError):
-    """A ring cannot be made of these members and weights."""
 
 
 def default_size(members: int) -> int:
@@ -34,7 +31,7 @@ def apportion(weights: Sequence[float], size: int) -> list[int]:
     A weight too small for a whole slot gets one, and the others divide what is left. When there
     are more weights above 0 than slots, the ring grows to one slot each. All 0: equal shares.
     """
-    _check(weights)
+    check_weights(weights)
     if not any(weights):
         weights = [1.0] * len(weights)
     heaviest = max(weights)
@@ -58,22 +55,13 @@ def build_ring(
     members: Sequence[T], weights: Sequence[float], rng: random.Random, size: int | None = None
 ) -> list[T]:
     """The slots in shuffled order; the same seed gives the same ring."""
-    if not members:
-        raise RingError("a ring needs at least one member")
     if len(members) != len(weights):
-        raise RingError(f"{len(members)} members but {len(weights)} weights")
+        raise SelectError(f"{len(members)} members but {len(weights)} weights")
+    check_weights(weights)
     shares = apportion(weights, default_size(len(members)) if size is None else size)
     slots = [member for member, share in zip(members, shares, strict=True) for _ in range(share)]
     rng.shuffle(slots)  # the standard library's shuffle is Fisher–Yates
     return slots
-
-
-def _check(weights: Sequence[float]) -> None:
-    if not weights:
-        raise RingError("a ring needs at least one member")
-    for weight in weights:
-        if not isfinite(weight) or weight < 0:
-            raise RingError(f"a weight must be a finite number from 0 on, not {weight!r}")
 
 
 def _largest_remainder(

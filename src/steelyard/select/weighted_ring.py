@@ -18,6 +18,10 @@ class WeightedRing(Generic[T]):
     `pick` is the bound `__next__` of an `itertools.cycle`: one C call that runs no Python code,
     so under the interpreter lock no two threads can take the same slot and none is skipped.
     The position is not shared between rings: each starts at its own, random first slot.
+
+    >>> ring = WeightedRing(["a", "b"], [3, 1], random.Random(1), size=8)
+    >>> sorted(ring.pick() for _ in range(ring.size))
+    ['a', 'a', 'a', 'a', 'a', 'a', 'b', 'b']
     """
 
     __slots__ = ("pick", "size")

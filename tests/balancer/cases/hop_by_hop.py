@@ -33,7 +33,10 @@ CASES = [
     _gone("TE, not named", "RFC 9110, 10.1.4", "Even when the sender forgot to name it.", b"TE: gzip;q=0.5"),
     _gone("h2c", _UPGRADE, "A worker must not be talked into a tunnel past us.", b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAMAAABkAARAAAAA"),
     _gone("h2c, not named", _UPGRADE, "Without the option it means nothing.", b"Upgrade: h2c"),
-    _gone("another protocol", _UPGRADE, "Not one that we tunnel.", b"Connection: upgrade", b"Upgrade: IRC/6.9"),
+    accepted(
+        "another protocol", _UPGRADE, "The worker may switch; we tunnel any protocol.",
+        get(HOST, b"Connection: upgrade", b"Upgrade: IRC/6.9"), lines=(HOST, b"Upgrade: IRC/6.9"),
+    ),
     accepted("not named", _CONNECTION, "End to end.", get(HOST, b"X-A: 1", b"X-B: 2")),
     accepted(
         "a prefix of the named", _CONNECTION, "Whole names only.",

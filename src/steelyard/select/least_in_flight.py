@@ -1,0 +1,44 @@
+"""Least in flight: look at all and take the one that is done first (greedy).
+
+Graham's list scheduling 1966; by weight it is the greedy rule for related machines.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import count
+from typing import Generic
+
+from steelyard.select.base import B, entitled, per_weight
+
+
+class LeastInFlight(Generic[B]):
+    """Picks the member with the fewest in flight per weight, the request to come included.
+
+    O(n): a heap would have to be told of every request that ends, and n is the size of a fleet.
+    Among equals it takes turns, so that idle members share the work.
+
+    >>> from types import SimpleNamespace as Member
+    >>> idle, busy = Member(inflight=0), Member(inflight=9)
+    >>> LeastInFlight([busy, idle], [1, 1], random.Random(1)).pick() is idle
+    True
+    """
+
+    __slots__ = ("_next", "_size", "_twice")
+
+    def __init__(self, members: Sequence[B], weights: Sequence[float], rng: random.Random) -> None:
+        slots = [(member, per_weight(weight)) for member, weight in entitled(members, weights)]
+        rng.shuffle(slots)
+        self._size = len(slots)
+        self._twice = slots + slots  # each rotation is a slice of it
+        self._next = count().__next__
+
+    def pick(self) -> B:
+        """The least busy, from the next one on."""
+        start = self._next() % self._size
+        return min(self._twice[start : start + self._size], key=_load)[0]
+
+
+def _load(slot: tuple[B, float]) -> float:
+    return (slot[0].inflight + 1) * slot[1]

@@ -1,0 +1,61 @@
+"""Round robin: in turn, by weight, and smooth: a member's turns are spread over the round."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from typing import Generic, TypeVar
+
+from steelyard.select.base import entitled
+from steelyard.select.ring import apportion, default_size
+
+T = TypeVar("T")
+
+GOLDEN = (5**0.5 - 1) / 2
+
+
+class RoundRobin(Generic[T]):
+    """Picks members in turn, each as often as its weight says.
+
+    nginx finds the next member of its smooth round robin by looking at all of them; the order
+    repeats, so here it is worked out once. Where the first round begins is random: many balancers
+    that start together must not all turn to the same member.
+
+    >>> turns = RoundRobin(["a", "b"], [3, 1], random.Random(1))
+    >>> "aaba" in "".join(turns.pick() for _ in range(8))
+    True
+    """
+
+    __slots__ = ("pick", "size")
+
+    pick: Callable[[], T]
+    size: int  # turns in a round
+
+    def __init__(
+        self,
+        members: Sequence[T],
+        weights: Sequence[float],
+        rng: random.Random,
+        size: int | None = None,
+    ) -> None:
+        pairs = entitled(members, weights)
+        shares = apportion([weight for _, weight in pairs], size or default_size(len(pairs)))
+        turns = _spread([(member, share) for (member, _), share in zip(pairs, shares, strict=True)])
+        self.size = len(turns)
+        start = rng.randrange(self.size)
+        self.pick = cycle(turns[start:] + turns[:start]).__next__
+
+
+def _spread(shares: list[tuple[T, int]]) -> list[T]:
+    """A member's k-th of s turns falls into the k-th of s equal parts of a round.
+
+    Where in the part differs from member to member, by the golden ratio: those with equal shares
+    would otherwise come in one bunch.
+    """
+    places = [
+        ((turn + index * GOLDEN % 1) / share, index)
+        for index, (_, share) in enumerate(shares)
+        for turn in range(share)
+    ]
+    return [shares[index][0] for _, index in sorted(places)]
