@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from steelyard.cli.client import AgentClient, RefusedError
 from steelyard.cli.common import (
     AgentOption,
     ConfigOption,
@@ -13,6 +14,7 @@ from steelyard.cli.common import (
     client_for,
     resolve_worker,
 )
+from steelyard.core.status import FleetStatus
 from steelyard.errors import UsageError
 
 
@@ -33,8 +35,14 @@ def logs(
             typer.echo(f"==> {one.name} <==")
             typer.echo(client.logs(one.name, lines))
         return
+    typer.echo(_lines_of(client, told, worker, lines).removesuffix("\n"))
+
+
+def _lines_of(client: AgentClient, told: FleetStatus, worker: str, lines: int) -> str:
     try:
-        name = resolve_worker(told, worker)
-    except UsageError:
-        name = worker  # it may have ended: its log is still there
-    typer.echo(client.logs(name, lines))
+        return client.logs(resolve_worker(told, worker), lines)
+    except UsageError as unknown:
+        try:
+            return client.logs(worker, lines)  # it may have ended: its log is still there
+        except RefusedError:
+            raise unknown from None
