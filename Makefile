@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both set up what they need, and are quick the second time.
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -16,7 +16,7 @@ setup: $(VENV)/.ready
 
 # uv installs the whole set in seconds; pip, which needs most of a minute, is the fall-back.
 $(VENV)/.ready: pyproject.toml constraints.txt
-	@command -v $(PYTHON) >/dev/null || { echo "steelyard needs $(PYTHON); set PYTHON=/path/to/python (3.11 or newer)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "steelyard needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) has no venv module; on Debian: apt-get install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv 2>/dev/null || true
 	@if [ -x $(BIN)/uv ]; then \

@@ -14,6 +14,7 @@ from steelyard.cli.common import (
     client_for,
     resolve_worker,
 )
+from steelyard.core.status import FleetStatus
 
 
 def logs(
@@ -33,8 +34,11 @@ def logs(
             typer.echo(f"==> {one.name} <==")
             typer.echo(client.logs(one.name, lines))
         return
+    typer.echo(client.logs(_name(told, worker), lines).removesuffix("\n"))
+
+
+def _name(told: FleetStatus, worker: str) -> str:
     try:
-        name = resolve_worker(told, worker)
+        return resolve_worker(told, worker)
     except NoMatchError:
-        name = worker  # it may have ended: its log is still there
-    typer.echo(client.logs(name, lines))
+        return worker  # it may have ended: its log is still there

@@ -14,7 +14,7 @@ def require_command(settings: Settings) -> None:
     if not settings.application.command:
         raise UsageError(
             "no command to serve",
-            hint="steelyard up -- python -m http.server {port}, or `command` under [application] "
+            hint="steelyard up -- uvicorn app:app --port {port}, or `command` under [application] "
             "in steelyard.toml; `steelyard demo` serves a built-in application",
         )
 

@@ -30,7 +30,7 @@ def up(
 ) -> None:
     """Start an application's workers and serve them: balance, measure, scale, heal.
 
-    For instance: steelyard up --min 2 --max 6 -- python -m http.server {port}
+    For instance: steelyard up --min 2 --max 6 -- uvicorn app:app --port {port}
     """
     settings = settings_from(ctx, application_command=tuple(command) if command else None)
     run_up(settings)
