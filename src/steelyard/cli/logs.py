@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from steelyard.cli.client import AgentClient, RefusedError
 from steelyard.cli.common import (
     AgentOption,
     ConfigOption,
@@ -34,11 +35,14 @@ def logs(
             typer.echo(f"==> {one.name} <==")
             typer.echo(client.logs(one.name, lines))
         return
-    typer.echo(client.logs(_name(told, worker), lines).removesuffix("\n"))
+    typer.echo(_lines_of(client, told, worker, lines).removesuffix("\n"))
 
 
-def _name(told: FleetStatus, worker: str) -> str:
+def _lines_of(client: AgentClient, told: FleetStatus, worker: str, lines: int) -> str:
     try:
-        return resolve_worker(told, worker)
-    except NoMatchError:
-        return worker  # it may have ended: its log is still there
+        return client.logs(resolve_worker(told, worker), lines)
+    except NoMatchError as unknown:
+        try:
+            return client.logs(worker, lines)  # it may have ended: its log is still there
+        except RefusedError:
+            raise unknown from None
