@@ -221,6 +221,13 @@ async def test_the_last_report(tmp_path: Path) -> None:
     await agent.close()
 
 
+@pytest.mark.parametrize("weight", ["0", "-1", "nan", "inf", "much"])
+def test_a_weight_must_be_a_number_above_nothing(weight: str) -> None:
+    """A worker that would never get a request is a mistake, and said to be one."""
+    with pytest.raises(UsageError, match="is not a worker"):
+        fixed_queue([f"127.0.0.1:9000={weight}"])
+
+
 def test_fixed_queue() -> None:
     """Addresses with and without a weight become a queue."""
     first, second = fixed_queue(["127.0.0.1:9000", "[::1]:9001=2.5"]).workers

@@ -49,6 +49,13 @@ def test_errors_are_sentences():
     assert "--scaling-policy" in done.stderr
 
 
+def test_options_behind_the_command_are_its_own(tmp_path):
+    """With or without `--`, as people know it from other programs."""
+    done = run("check", "--state", str(tmp_path), "--listen", "127.0.0.1:0", "--agent-listen",
+               "127.0.0.1:0", "sleep", "--port", "{port}", "--min", "no number")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 def test_check_finds_what_is_wrong_and_says_so_in_json(tmp_path):
     """Each thing it looked at, with a verdict; the exit status sums them up."""
     done = run("check", "--json", "--state", str(tmp_path), "--listen", "127.0.0.1:0",
@@ -98,8 +105,9 @@ def test_a_runtime_that_is_not_built_yet_is_told_at_once(tmp_path, command):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["scale"], "say either a number of workers, or --min and/or --max"),
-        (["scale", "3", "--min", "2"], "say either a number of workers, or --min and/or --max"),
+        (["scale"], "say a number of workers, or --min and/or --max, or --reset"),
+        (["scale", "3", "--min", "2"], "say a number of workers, or --min and/or --max"),
+        (["scale", "3", "--reset"], "say a number of workers, or --min and/or --max"),
     ],
 )
 def test_scale_wants_one_or_the_other(words, said):

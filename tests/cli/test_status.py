@@ -32,7 +32,7 @@ def test_workers_verdict_and_decisions_are_shown():
     text = shown(told(driver))
     assert "app: 2 of 3 workers ready, 2…4 allowed" in text
     assert "held: 1 booting" in text
-    assert "mean U 100 ≥ 60 for 2 s → +1" in text
+    assert "mean U 100 ≥ 60, high for 2 s → +1" in text
     assert text.count("default") == 2
 
 

@@ -75,7 +75,7 @@ class TestScaling:
         """What was decided and why is in the command and in the list."""
         d = Driver().booted()
         out = d.ticks(4, load=100)
-        assert decisions(out)[0] == ("up", "mean U 100 ≥ 60 for 2 s → +1")
+        assert decisions(out)[0] == ("up", "mean U 100 ≥ 60, high for 2 s → +1")
         assert d.fleet.decisions[-1].action == "up"
 
     def test_boot_load_is_not_load(self):

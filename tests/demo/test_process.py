@@ -17,7 +17,7 @@ from tests.demo.conftest import Running
 def test_crash_exits_at_once_with_3(mortal: Running) -> None:
     """No answer, no clean-up."""
     with pytest.raises(httpx.TransportError):
-        mortal.client.get("/crash")
+        mortal.client.post("/crash")
     assert mortal.process.wait(10) == 3
 
 

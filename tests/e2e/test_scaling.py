@@ -41,6 +41,10 @@ async def test_limits_changed_at_run_time_hold_across_a_restart(gateway):
     g.children("agent")[0].kill()
     told = await g.until(lambda told: told.ready == 3 and told.decisions[0].action == "adopt")
     assert (told.min, told.max) == (3, 5)
+    assert "3…5 (set at run time; configured 1…2) allowed" in g.cli("status").stdout
+    g.cli("scale", "--reset")
+    told = await g.until(lambda told: len(told.workers) == 2)
+    assert (told.min, told.max) == (1, 2)
 
 
 async def test_draining_a_worker_replaces_it_without_a_failed_request(gateway):

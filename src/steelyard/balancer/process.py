@@ -7,6 +7,7 @@ import logging
 import random
 import socket
 from collections.abc import Iterable
+from math import inf
 
 from steelyard.balancer.control import Control
 from steelyard.balancer.counters import Bell
@@ -60,10 +61,17 @@ def _entry(text: str) -> Entry:
             port=address.port,
             score=100.0,
             state=State.LU,
-            weight=float(weight or 1),
+            weight=_positive(weight or "1"),
         )
     except ValueError as error:
         raise UsageError(
             f"{text!r} is not a worker",
             hint="HOST:PORT or HOST:PORT=WEIGHT, for instance 127.0.0.1:9000=2",
         ) from error
+
+
+def _positive(text: str) -> float:
+    weight = float(text)
+    if not 0 < weight < inf:
+        raise ValueError("a weight above 0")
+    return weight

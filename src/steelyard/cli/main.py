@@ -20,6 +20,8 @@ from steelyard.cli.status import status
 from steelyard.cli.up import up
 from steelyard.errors import Fault, SteelyardError
 
+# What follows the first word of the command is the command's, options too, with or without `--`.
+COMMAND = {"allow_interspersed_args": False}
 SERVE, WATCH, PARTS = "Serve", "Watch and steer", "The parts, each alone"
 
 
@@ -34,14 +36,14 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE)(up)
+    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE, context_settings=COMMAND)(up)
     app.command(cls=ConfiguredCommand, rich_help_panel=SERVE)(demo)
-    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE)(check)
+    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE, context_settings=COMMAND)(check)
     app.command(rich_help_panel=WATCH)(status)
     app.command(rich_help_panel=WATCH)(scale)
     app.command(rich_help_panel=WATCH)(drain)
     app.command(rich_help_panel=WATCH)(logs)
-    app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(agent)
+    app.command(cls=ConfiguredCommand, rich_help_panel=PARTS, context_settings=COMMAND)(agent)
     app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(balancer)
     return app
 

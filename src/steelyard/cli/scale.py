@@ -25,21 +25,21 @@ def scale(
     ] = None,
     low: Annotated[int | None, typer.Option("--min", help="Fewest workers.", min=1)] = None,
     high: Annotated[int | None, typer.Option("--max", help="Most workers.", min=1)] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Back to the configured limits.")] = False,
     json: JsonOption = False,
     agent: AgentOption = None,
     state: StateOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Change how many workers there may be; it holds across restarts of the agent."""
-    if (count is None) == (low is None and high is None):
-        raise UsageError("say either a number of workers, or --min and/or --max")
+    if [count is not None, bool(low or high), reset].count(True) != 1:
+        raise UsageError("say a number of workers, or --min and/or --max, or --reset")
     client = client_for(config, state, agent)
     now = client.status()
-    wanted_min = count or low or now.min
-    wanted_max = count or high or now.max
-    if wanted_min > wanted_max:
-        raise UsageError(f"min {wanted_min} would be above max {wanted_max}")
-    told = client.set_limits(wanted_min, wanted_max)
+    wanted = now.configured if reset else (count or low or now.min, count or high or now.max)
+    if wanted[0] > wanted[1]:
+        raise UsageError(f"min {wanted[0]} would be above max {wanted[1]}")
+    told = client.set_limits(*wanted)
     if json:
         print_json(told)
     else:

@@ -66,7 +66,7 @@ def _show_head(console: Console, told: FleetStatus) -> None:
     connected = sum(balancer.connected for balancer in told.balancers)
     console.print(
         f"[bold]{told.application}[/]: {told.ready} of {told.target} workers ready, "
-        f"{told.min}…{told.max} allowed, {connected} balancers, policy {told.policy}"
+        f"{_limits(told)} allowed, {connected} balancers, policy {told.policy}"
     )
     console.print(f"  {escape(told.verdict)}")
     if told.trouble:
@@ -79,6 +79,14 @@ def _show_head(console: Console, told: FleetStatus) -> None:
     if not told.ready:
         console.print("  [red]no worker is ready: requests are answered 503[/]")
     console.print()
+
+
+def _limits(told: FleetStatus) -> str:
+    now = f"{told.min}…{told.max}"
+    if told.configured == (told.min, told.max):
+        return now
+    low, high = told.configured
+    return f"{now} (set at run time; configured {low}…{high})"
 
 
 def _show_workers(console: Console, told: FleetStatus) -> None:

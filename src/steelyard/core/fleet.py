@@ -206,6 +206,7 @@ class Fleet:
         self.limits.set(low, high)
         if not self.closing:  # the way down to nothing is not turned round
             self.target = self.limits.clamp(self.target)
+        self.verdict = Verdict(0, f"steady: limits {before} → {self.limits}")
         self._decide("limits", (), f"asked for by an operator: {before} → {self.limits}")
         self._out.append(SaveLimits(self.limits.record()))
 

@@ -60,6 +60,7 @@ class FleetStatus(_Part):
     policy: str
     min: int
     max: int
+    configured: tuple[int, int]  # the limits that `scale --reset` goes back to
     target: int
     verdict: str
     trouble: str  # why workers fail to start; empty when they do not
@@ -92,6 +93,7 @@ def status(fleet: Fleet, now: float) -> FleetStatus:
         policy=fleet.policy.name,
         min=fleet.limits.min,
         max=fleet.limits.max,
+        configured=fleet.limits.configured,
         target=fleet.target,
         verdict=fleet.verdict.reason,
         trouble=fleet.restarts.trouble,

@@ -42,7 +42,7 @@ class StepPolicy:
         high_for = self._high.observe(bool(pressure), view.now)
         low_for = self._low.observe(slack, view.now)
         if pressure:
-            return self._grow(view, f"{pressure} for {high_for:.0f} s", high_for)
+            return self._grow(view, f"{pressure}, high for {high_for:.0f} s", high_for)
         if slack:
             return self._shrink(view, low_for)
         return Verdict(0, f"steady: mean U {view.mean:.0f} of {view.workers} workers")
