@@ -2,12 +2,17 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
+# Programs that tests use, by their Debian package. In CI none may be missing.
+TOOLS := curl nginx
+# How many examples `make fuzz` tries for each of its tests.
+EXAMPLES ?= 20000
 
-.PHONY: help setup demo test check docs clean
+.PHONY: help setup tools demo test fuzz check docs clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
 	@echo "make test   run make check, then every test"
+	@echo "make fuzz   try many new examples on the HTTP grammar; EXAMPLES=$(EXAMPLES)"
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
 	@echo "make setup  only create $(VENV)"
@@ -36,8 +41,19 @@ check: setup
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs --check
 
-test: check
+test: check tools
 	$(BIN)/pytest
+
+# Quiet, and quick when nothing is missing. Installing on somebody's own machine is theirs to do.
+tools:
+	@if [ "$$CI" = true ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		for tool in $(TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+		[ -z "$$missing" ] || { apt-get -qq update && \
+			DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $$missing; } >/dev/null; \
+	fi
+
+fuzz: setup
+	FUZZ=$(EXAMPLES) $(BIN)/pytest --timeout 0 tests/balancer/fuzz
 
 docs: setup
 	$(BIN)/python -m tools.docs

@@ -23,6 +23,7 @@ def _cgroup_writable() -> bool:
 THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
     "curl": lambda: shutil.which("curl") is not None,
+    "nginx": lambda: shutil.which("nginx") is not None,
 }
 
 

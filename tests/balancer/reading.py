@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from steelyard.balancer.answer import Answer
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import Forward
+from steelyard.balancer.framing import ChunkedBody
 from steelyard.balancer.grammar import (
     END,
     AnswerHead,
@@ -40,6 +41,7 @@ class Taken:
     head: RequestHead
     out: bytes = b""
     done: bool = False
+    rest: bytes = b""  # what was at hand behind its end
 
 
 @dataclass
@@ -92,7 +94,7 @@ class Requests:
         forward = Forward(head, ORIGIN, -1)
         self._seen = 0
         self._buffer = self._buffer[end + len(END) :]
-        self.read.taken.append(Taken(head, forward.replay or b"", forward.done))
+        self.read.taken.append(Taken(head, forward.replay or b"", forward.done, self._buffer))
         if forward.done:
             self._open = head.keep
         else:
@@ -111,7 +113,7 @@ class Requests:
         if forward.done:
             taken.done = True
             self._forward = None
-            self._buffer = bytes(forward.rest)
+            self._buffer = taken.rest = bytes(forward.rest)
             self._open = taken.head.keep
         return True
 
@@ -147,6 +149,15 @@ def answer(pieces: Iterable[bytes], request: bytes = b"GET / HTTP/1.1\r\nHost: a
         return Relay(refused=True)
     relay.head, relay.done = reader.head, reader.done
     return relay
+
+
+def payload(head: RequestHead | AnswerHead, data: bytes) -> tuple[bytes, list[bytes]]:
+    """Body and trailers, by our framing, of the bytes that begin with this head."""
+    data = skip_empty_lines(data).partition(END)[2]
+    if not head.chunked:
+        return (data if head.length < 0 else data[: head.length]), []
+    body = ChunkedBody()
+    return bytes(body.feed(data)), body.trailers()
 
 
 def cut(data: bytes, places: Iterable[int]) -> list[bytes]:

@@ -126,12 +126,18 @@ def test_limit_counts_payload() -> None:
     assert caught.value.status == 413
 
 
-def test_trailers_travel_without_framing_fields() -> None:
-    """Trailers are kept, except those that would frame, route or belong to a connection."""
+@pytest.mark.parametrize("name", [b"Content-Length", b"transfer-encoding"])
+def test_trailers_that_frame_are_refused(name: bytes) -> None:
+    """A trailer cannot say where its message ends."""
+    with pytest.raises(BadMessageError) as caught:
+        ChunkedBody().feed(b"0\r\nX-Sum: 1\r\n" + name + b": 5\r\n\r\n")
+    assert caught.value.status == 400
+
+
+def test_trailers_travel_without_routing_fields() -> None:
+    """Trailers are kept, except those that would route or belong to a connection."""
     body = ChunkedBody()
-    body.feed(
-        b"0\r\nX-Sum: 1\r\nContent-Length: 5\r\nHost: x\r\nConnection: y\r\nExpires: 0\r\n\r\n"
-    )
+    body.feed(b"0\r\nX-Sum: 1\r\nHost: x\r\nConnection: y\r\nExpires: 0\r\n\r\n")
     assert body.trailers() == [b"X-Sum: 1", b"Expires: 0"]
     assert last_chunk(body.trailers()) == b"0\r\nX-Sum: 1\r\nExpires: 0\r\n\r\n"
 

@@ -152,16 +152,23 @@ def upgrade_offer(value: bytes) -> list[bytes]:
 
 def without(lines: list[bytes], names: list[bytes]) -> list[bytes]:
     """The lines whose names are not among those that a Connection field listed."""
-    return [line for line in lines if line.partition(b":")[0].lower() not in names]
+    gone = frozenset(names)  # a client may name thousands
+    return [line for line in lines if line.partition(b":")[0].lower() not in gone]
 
 
 def trailer_lines(lines: list[bytes]) -> list[bytes]:
-    """The trailers that may travel on: everything but framing, routing and connection fields."""
+    """The trailers that may travel on: those that neither route nor belong to a connection.
+
+    Ones that frame are refused: a reader that merges trailers would see another message.
+    """
     kept = []
     for line in lines:
         name, colon, _ = line.partition(b":")
         if not colon:
             raise BadMessageError(400, "a trailer without a colon")
-        if classify(name) == PLAIN:
+        kind = classify(name)
+        if kind == PLAIN:
             kept.append(line)
+        elif kind in (LENGTH, CODING):
+            raise BadMessageError(400, f"a trailer that frames: {name.decode()}")
     return kept

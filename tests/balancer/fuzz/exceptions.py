@@ -1,0 +1,56 @@
+"""Where we take what another parser does not, and why that is right. There is nothing else.
+
+None of it travels on: what we forward is read alike by all, but for the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from steelyard.balancer.grammar import skip_empty_lines
+
+_KNOWN = frozenset(
+    b"GET HEAD POST PUT DELETE OPTIONS PATCH TRACE CONNECT COPY LOCK MKCOL MOVE PROPFIND PROPPATCH "
+    b"SEARCH UNLOCK BIND REBIND UNBIND ACL REPORT MKACTIVITY CHECKOUT MERGE M-SEARCH NOTIFY "
+    b"SUBSCRIBE UNSUBSCRIBE PURGE MKCALENDAR LINK UNLINK SOURCE QUERY".split()
+)
+
+
+def unknown_method(raw: bytes) -> bool:
+    """llhttp has a list of methods; RFC 9110, 9.1 leaves them open."""
+    return skip_empty_lines(raw).partition(b" ")[0] not in _KNOWN
+
+
+def empty_lines(raw: bytes) -> bool:
+    """h11 takes no empty line before a request; RFC 9112, 2.2 asks servers to ignore it."""
+    return raw.startswith(b"\r\n")
+
+
+def upgrade(raw: bytes) -> bool:
+    """llhttp stops behind a head with Upgrade: the rest may be another protocol (RFC 9110, 7.8)."""
+    return re.search(rb"(?i)\r\nupgrade:", raw) is not None
+
+
+def bad_whitespace(raw: bytes) -> bool:
+    """Neither takes blanks in a chunk extension; RFC 9112, 7.1.1 says that they must be parsed."""
+    return re.search(rb"\r\n[0-9A-Fa-f]+[^\r\n]*([ \t][;=]|[;=][ \t])", raw) is not None
+
+
+def tabbed_coding(raw: bytes) -> bool:
+    """llhttp takes no tab around `chunked`; OWS is SP or HTAB (RFC 9110, 5.6.3)."""
+    return (
+        re.search(rb"(?i)\r\ntransfer-encoding:[ \t]*(\tchunked|chunked[ \t]*\t)", raw) is not None
+    )
+
+
+Reason = Callable[[bytes], bool]
+H11: tuple[Reason, ...] = (empty_lines, bad_whitespace)
+LLHTTP: tuple[Reason, ...] = (
+    unknown_method,
+    upgrade,
+    bad_whitespace,
+    tabbed_coding,
+)
+FORWARDED: tuple[Reason, ...] = (unknown_method,)
+LLHTTP_ANSWER: tuple[Reason, ...] = (upgrade, bad_whitespace, tabbed_coding)

@@ -1,0 +1,63 @@
+"""Chunked bodies: garbage, splits, and what a second decoder says."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.balancer.fields import BadMessageError
+from steelyard.balancer.framing import ChunkedBody, chunk, last_chunk
+from tests.balancer import reading
+from tests.balancer.fuzz import recipes
+from tests.balancer.fuzz.budget import bounded
+from tests.balancer.fuzz.recipes import Framed
+
+crumbs = st.lists(st.sampled_from([*recipes.SPARKS, b"3\r\nabc\r\n", b"a", b"X: y\r\n"]))
+
+
+def decode(pieces: list[bytes]) -> tuple[bytes, list[bytes], bool, bytes] | None:
+    """Payload, trailers, whether it ended, and the rest; None when it is refused."""
+    body, out, rest = ChunkedBody(), b"", b""
+    try:
+        for piece in pieces:
+            if body.done:
+                rest += piece
+            else:
+                out += body.feed(memoryview(piece))
+                rest += bytes(body.rest)
+    except BadMessageError:
+        return None
+    return out, body.trailers(), body.done, rest
+
+
+def naive(raw: bytes) -> bytes:
+    """A decoder for bodies that are known to be good."""
+    out = b""
+    while True:
+        line, _, raw = raw.partition(b"\r\n")
+        size = int(line.partition(b";")[0], 16)
+        if not size:
+            return out
+        out, raw = out + raw[:size], raw[size + 2 :]
+
+
+@bounded(150)
+@given(recipes.chunked(), recipes.cuts)
+def test_good_chunks(framed: Framed, cuts: list[int]) -> None:
+    """They are decoded however they are cut, and framed anew they are the same."""
+    pieces = reading.cut(framed.wire + b"NEXT", cuts)
+    assert decode(pieces) == (framed.body, framed.trailers, True, b"NEXT")
+    assert naive(framed.wire) == framed.body
+    again = chunk(framed.body) + last_chunk(framed.trailers)
+    assert decode([again]) == (framed.body, framed.trailers, True, b"")
+
+
+@bounded(300)
+@given(crumbs, recipes.cuts)
+def test_garbage(pieces: list[bytes], cuts: list[int]) -> None:
+    """It is refused, or read in one way however it is cut; nothing else is ever raised."""
+    raw = b"".join(pieces)
+    whole = decode([raw])
+    assert decode(reading.cut(raw, cuts)) == whole
+    if whole is not None and whole[2]:
+        assert naive(raw) == whole[0]

@@ -1,0 +1,1 @@
+"""Programs of others that speak through the balancer: clients, and servers as workers."""

@@ -1,0 +1,64 @@
+"""Real clients: each stores bytes under a URL, counted or chunked, and gets them back."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+
+import aiohttp
+import httpx
+import requests
+
+from tests.balancer.peers.app import PIECE
+
+
+def pieces(data: bytes) -> Iterator[bytes]:
+    """A body of unknown length."""
+    for at in range(0, len(data), PIECE):
+        yield data[at : at + PIECE]
+
+
+async def _apieces(data: bytes) -> AsyncIterator[bytes]:
+    for piece in pieces(data):
+        yield piece
+
+
+def use_httpx(url: str, data: bytes, chunked: bool) -> bytes:
+    with httpx.Client(trust_env=False, timeout=30) as client:
+        client.put(url, content=pieces(data) if chunked else data).raise_for_status()
+        return client.get(url).raise_for_status().content
+
+
+def use_requests(url: str, data: bytes, chunked: bool) -> bytes:
+    with requests.Session() as session:
+        session.trust_env = False
+        session.put(url, data=pieces(data) if chunked else data, timeout=30).raise_for_status()
+        answer = session.get(url, timeout=30)
+        answer.raise_for_status()
+        return answer.content
+
+
+def use_aiohttp(url: str, data: bytes, chunked: bool) -> bytes:
+    return asyncio.run(_use_aiohttp(url, data, chunked))
+
+
+async def _use_aiohttp(url: str, data: bytes, chunked: bool) -> bytes:
+    async with aiohttp.ClientSession(raise_for_status=True) as session:
+        async with session.put(url, data=_apieces(data) if chunked else data):
+            pass
+        async with session.get(url) as answer:
+            return await answer.read()
+
+
+def use_curl(url: str, data: bytes, chunked: bool) -> bytes:
+    """A counted body is announced with `Expect: 100-continue`, as curl does for large ones."""
+    # With `-T -` the length is unknown; `--data-binary` reads all of it first.
+    body = ["-T", "-"] if chunked else ["-X", "PUT", "--data-binary", "@-"]
+    _curl(url, *body, data=data)
+    return _curl(url)
+
+
+def _curl(url: str, *options: str, data: bytes = b"") -> bytes:
+    command = ["curl", "-q", "-sS", "--fail", "--noproxy", "*", "--max-time", "30", *options, url]
+    return subprocess.run(command, input=data, capture_output=True, check=True).stdout
