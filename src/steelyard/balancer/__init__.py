@@ -9,5 +9,6 @@ grammar   strict heads.  fields: what names mean.  framing: bodies.  headers: re
 refusals  our own answers
 table     who gets new requests, made by the directory.  worker: address, tally, idle pool
 slowstart a new worker's weight.  gauge: how long a worker takes
+ejection  who is left alone for a while.  budget: how many retries there are
 feed      queues in, reports out.  intake, resolver: queue → table.  reporter, counters: → report
 """
