@@ -9,7 +9,7 @@ from steelyard.balancer.counters import Bell, Lease, Tally
 
 def test_a_lease_is_given_back_once() -> None:
     """However often it is released, the count falls by one."""
-    tally = Tally(Bell())
+    tally = Tally(Bell(), None)
     first, second = Lease(tally), Lease(tally)
     assert tally.inflight == 2
     first.release(failed=True)
@@ -21,7 +21,7 @@ def test_a_lease_is_given_back_once() -> None:
 
 def test_time_to_first_byte() -> None:
     """Times are summed up and sorted into buckets."""
-    tally = Tally(Bell())
+    tally = Tally(Bell(), None)
     for seconds in (0.0001, 0.0009, 1000.0):
         tally.first_byte(seconds)
     assert tally.histogram[0] == 1
@@ -35,7 +35,7 @@ async def test_the_bell_rings_when_a_leaving_worker_is_done() -> None:
     bell, news = Bell(), asyncio.Event()
     bell.ring()  # hangs nowhere yet: silent
     bell.hang(asyncio.get_running_loop(), news)
-    tally = Tally(bell)
+    tally = Tally(bell, None)
     Lease(tally).release(failed=False)
     await asyncio.sleep(0)
     assert not news.is_set()

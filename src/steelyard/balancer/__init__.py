@@ -11,5 +11,6 @@ origin    who a request is from, and whom to believe about it
 refusals  our own answers
 table     who gets new requests, made by the directory.  worker: address, tally, idle pool
 slowstart a new worker's weight.  gauge: how long a worker takes
+ejection  who is left alone for a while.  budget: how many retries there are
 feed      queues in, reports out.  intake, resolver: queue → table.  reporter, counters: → report
 """

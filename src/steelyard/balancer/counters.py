@@ -60,7 +60,7 @@ class Tally:
         "worker",
     )
 
-    def __init__(self, bell: Bell, worker: Worker | None = None) -> None:
+    def __init__(self, bell: Bell, worker: Worker) -> None:
         self._bell = bell
         self.worker = worker  # whose counts these are
         self.inflight = 0

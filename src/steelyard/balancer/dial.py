@@ -29,6 +29,7 @@ class Dial:
 
     def first(self, exchange: Exchange, careful: bool) -> Upstream | None:
         """A connection to the worker that the policy chooses; None: there is none to be had."""
+        self._plane.budget.requests += 1
         worker = self._choose(exchange)
         if worker is None:
             return None
@@ -46,7 +47,7 @@ class Dial:
         """
         worker = failed.worker
         self._tried += (worker,)
-        if len(self._tried) > self._plane.limits.retries:
+        if not self._another_try():
             return None
         other = self._untried()
         if other is None and failed.reused and worker.serving:
@@ -54,33 +55,46 @@ class Dial:
         return None if other is None else self._connect(other, exchange)
 
     def _connect(self, worker: Worker | None, exchange: Exchange) -> Upstream | None:
-        limits = self._plane.limits
+        plane = self._plane
         while worker is not None:
             try:
-                upstream = Upstream(self._plane.loop, worker, exchange)
+                upstream = Upstream(plane.loop, worker, exchange)
             except OSError:
                 worker.tally.failed_try()
+                plane.struck(worker)
                 self._tried += (worker,)
-                worker = self._untried() if len(self._tried) <= limits.retries else None
+                worker = self._untried() if self._another_try() else None
             else:
-                upstream.deadline = self._plane.loop.now + limits.connect_timeout
+                upstream.deadline = plane.loop.now + plane.limits.connect_timeout
                 return upstream
         return None
+
+    def _another_try(self) -> bool:
+        plane = self._plane
+        return len(self._tried) <= plane.limits.retries and plane.budget.spend(plane.loop.now)
 
     def _choose(self, exchange: Exchange) -> Worker | None:
         plane = self._plane
         choice = plane.table.choice
         if choice is None:
             return None
-        return (choice.pick(exchange.asker) if plane.keyed else choice.pick()).worker
+        worker = (choice.pick(exchange.asker) if plane.keyed else choice.pick()).worker
+        return self._untried() if worker.record.until and not self._fits(worker) else worker
 
     def _untried(self) -> Worker | None:
+        """The next of the ring that may be asked: second choices go by weight alone."""
         choice = self._plane.table.choice
         if choice is None:
             return None
         ring = choice.ring
         for _ in range(ring.size):
             worker = ring.pick()
-            if worker not in self._tried:
+            if self._fits(worker):
                 return worker
         return None
+
+    def _fits(self, worker: Worker) -> bool:
+        if worker in self._tried:
+            return False
+        plane = self._plane
+        return not worker.record.until or plane.ejector.admits(worker.record, plane.loop.now)

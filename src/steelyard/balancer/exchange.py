@@ -184,10 +184,14 @@ class Exchange:
         upstream = self._upstream
         if upstream is None:
             return
-        if self._heard or not self._repeatable(upstream):
-            self._end(502, "the worker gave no answer", failed=True)
-            return
         self._drop_upstream(failed=True)
+        if (
+            self._heard or not upstream.reused
+        ):  # a dead idle connection says nothing about its worker
+            self._plane.struck(upstream.worker)
+        if self._heard or not self._repeatable(upstream):
+            self._end(502, "the worker gave no answer", failed=False)
+            return
         self._broken = False
         self._begin(self._dial.again(self, upstream))
 
@@ -324,6 +328,8 @@ class Exchange:
             upstream.give_back(self._plane.loop.now + self._plane.limits.upstream_idle)
         else:
             upstream.drop(failed=False)
+        if upstream.worker.record.strikes:
+            self._plane.redeemed(upstream.worker)
         self._client.finished(self.answer.keep and self.forward.done)
 
     # Ends
@@ -337,6 +343,8 @@ class Exchange:
 
     def _end(self, status: int, reason: str, failed: bool) -> None:
         """Without a whole answer: one of ours, or a visible cut when the worker's had begun."""
+        if failed and self._upstream is not None:
+            self._plane.struck(self._upstream.worker)
         self._drop_upstream(failed)
         if self._relayed:
             self._client.cut(self.answer.until_close)

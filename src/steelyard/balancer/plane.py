@@ -10,13 +10,16 @@ import logging
 import secrets
 import socket
 
+from steelyard.balancer.budget import Budget
 from steelyard.balancer.client import Client
 from steelyard.balancer.counters import Bell, Tally
+from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.gauge import GAUGES, assume
 from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
 from steelyard.balancer.table import EMPTY, Table
+from steelyard.balancer.worker import Worker
 from steelyard.config.settings import Gateway
 from steelyard.select import KEYED
 
@@ -33,8 +36,10 @@ class Plane:
         "_waker",
         "bell",
         "body_limit",
+        "budget",
         "clients",
         "draining",
+        "ejector",
         "gauge",
         "keyed",
         "limits",
@@ -53,6 +58,8 @@ class Plane:
         self.gauge = GAUGES.get(limits.policy)  # None: nobody asks how long a worker takes
         self.bell = bell
         self.loop = Loop(_sweep_every(limits))
+        self.budget = Budget(limits.retry_budget / 100, self.loop.now)
+        self.ejector = Ejector(limits.eject_after, limits.eject_first, limits.eject_longest)
         self.table: Table = EMPTY
         self.clients: set[Client] = set()
         self.draining = False
@@ -110,6 +117,23 @@ class Plane:
         if not known:
             assume(worker.tally for worker in self.table.serving)
 
+    def struck(self, worker: Worker) -> None:
+        """A worker failed a request."""
+        record = worker.record
+        if self.ejector.failed(record, self.loop.now):
+            log.warning(
+                "%s failed %d times in a row: left out for %g s",
+                worker.name,
+                record.strikes,
+                record.backoff,
+            )
+
+    def redeemed(self, worker: Worker) -> None:
+        """A worker that had failed gave a whole answer."""
+        if worker.record.until:
+            log.warning("%s answers again", worker.name)
+        self.ejector.succeeded(worker.record)
+
     def client_left(self, client: Client) -> None:
         """A connection ended: there may be room for another, or nothing left to wait for."""
         self.clients.discard(client)
@@ -123,6 +147,8 @@ class Plane:
             worker.leave()
         for worker in table.serving:
             worker.serving = True
+        if table.serving != self.table.serving:
+            self.ejector.fleet([worker.record for worker in table.serving])
         self.table = table
         self.bell.ring()
 

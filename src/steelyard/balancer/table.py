@@ -2,7 +2,7 @@
 
 The directory lives in the control thread. It keeps a worker's counts and connections from queue to
 queue and gives out a new table for each; the data thread then swaps one reference. Between queues
-it is tended: weights rise (slow start), and costs that nobody measures fade.
+it is tended: weights rise (slow start), ejected workers come back, costs that nobody measures fade.
 """
 
 from __future__ import annotations
@@ -27,14 +27,17 @@ _Key = tuple[str, Place]
 
 
 class Choice:
-    """How the data thread chooses: the policy's first choice, and a ring of all for the next."""
+    """How the data thread chooses: the policy's first choice, and a ring of all for the next.
+
+    Who is ejected is not among the first choices, because some policies would find such an idle
+    worker over and over. When that is over (`tend`) it is, and gets its trial.
+    """
 
     __slots__ = ("pick", "ring")
 
-    def __init__(self, policy: str, shares: Shares, rng: random.Random) -> None:
-        members = [worker for worker, _ in shares]
-        weights = [weight for _, weight in shares]
-        self.ring: WeightedRing[Worker] = WeightedRing(members, weights, rng)
+    def __init__(self, policy: str, shares: Shares, favoured: Shares, rng: random.Random) -> None:
+        self.ring: WeightedRing[Worker] = WeightedRing(*_columns(shares), rng)
+        members, weights = _columns(favoured)
         make = KEYED[policy] if policy in KEYED else POLICIES[policy]
         # A policy with a key is given one, the others nothing: `Plane.keyed` knows.
         self.pick: Callable[..., Tally] = make([each.tally for each in members], weights, rng).pick
@@ -68,7 +71,7 @@ class Directory:
         self._workers: dict[_Key, Worker] = {}
         self._listed: frozenset[Worker] = frozenset()
         self._weights: Shares = []  # as the queue has them
-        self._shares: Shares = []  # as they count now
+        self._shares: tuple[Shares, Shares] = ([], [])  # as they count now; of who is not ejected
         self._choice: Choice | None = None
         self._tended = 0.0
         self.latest = EMPTY
@@ -124,16 +127,21 @@ class Directory:
 
     def _choose(self, now: float) -> bool:
         """Unchanged shares keep their choice, and with it the place where the walk has come to."""
-        slow_start = self._slow_start
         shares = [
-            (worker, weight * slow_start.factor(worker, now)) for worker, weight in self._weights
+            (worker, weight * self._slow_start.factor(worker, now))
+            for worker, weight in self._weights
         ]
-        if shares == self._shares:
+        favoured = [share for share in shares if share[0].record.until <= now] or shares
+        if (shares, favoured) == self._shares:
             return False
         assume(worker.tally for worker, _ in shares)
-        self._choice = Choice(self._policy, shares, self._rng) if shares else None
-        self._shares = shares
+        self._choice = Choice(self._policy, shares, favoured, self._rng) if shares else None
+        self._shares = (shares, favoured)
         return True
+
+
+def _columns(shares: Shares) -> tuple[list[Worker], list[float]]:
+    return [worker for worker, _ in shares], [weight for _, weight in shares]
 
 
 def _serves(entry: Entry) -> bool:

@@ -6,6 +6,7 @@ import socket
 from typing import TYPE_CHECKING, TypeAlias
 
 from steelyard.balancer.counters import Bell, Tally
+from steelyard.balancer.ejection import Record
 
 if TYPE_CHECKING:
     from steelyard.balancer.upstream import Upstream
@@ -19,7 +20,7 @@ class Worker:
     Made by the control thread; from then on `idle` and `serving` belong to the data thread.
     """
 
-    __slots__ = ("address", "family", "idle", "name", "serving", "tally")
+    __slots__ = ("address", "family", "idle", "name", "record", "serving", "tally")
 
     def __init__(
         self, name: str, family: socket.AddressFamily, address: SocketAddress, bell: Bell
@@ -28,6 +29,7 @@ class Worker:
         self.family = family
         self.address = address
         self.tally = Tally(bell, self)
+        self.record = Record()
         self.idle: dict[Upstream, None] = {}  # a set that remembers who came last
         self.serving = False  # in the ring now
 

@@ -182,6 +182,14 @@ class Agent(Section):
 class Gateway(Section):
     """The balancers."""
 
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "eject_first ≤ eject_longest",
+            ("eject_first", "eject_longest"),
+            lambda it: it.eject_first <= it.eject_longest,
+        ),
+    )
+
     listen: AddressText = key(
         Address("127.0.0.1", 8080), "Where clients are served.", flag="--listen"
     )
@@ -226,6 +234,16 @@ class Gateway(Section):
         10.0, "A new worker's weight rises from a tenth to the whole in this time; 0: at once."
     )
     retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
+    retry_budget: Percent = key(
+        20.0, "Most retries in percent of the recent requests, beside a few per second."
+    )
+    eject_after: Count | None = key(
+        3, "Failures in a row after which a worker is left alone for a while; none: never."
+    )
+    eject_first: Seconds = key(
+        1.0, "How long the first time; it doubles until one request succeeds.", gt=0
+    )
+    eject_longest: Seconds = key(60.0, "How long at most.", gt=0)
     drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")
 
 
