@@ -33,6 +33,7 @@ class Plane:
         "body_limit",
         "clients",
         "draining",
+        "greeted",
         "limits",
         "loop",
         "manner",
@@ -45,6 +46,7 @@ class Plane:
         self.body_limit = -1 if limits.body is None else limits.body
         trusted = limits.trusted_proxies
         self.manner = Manner(limits.forwarded, trusted, secrets.token_hex(6).encode())
+        self.greeted = limits.proxy_protocol == "on"  # by trusted proxies
         self.bell = bell
         self.loop = Loop(_sweep_every(limits))
         self.table: Table = EMPTY

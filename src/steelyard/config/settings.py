@@ -166,6 +166,14 @@ class Agent(Section):
 class Gateway(Section):
     """The balancers."""
 
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "trusted proxies to take PROXY headers from",
+            ("proxy_protocol", "trusted_proxies"),
+            lambda it: it.proxy_protocol == "off" or bool(it.trusted_proxies),
+        ),
+    )
+
     listen: AddressText = key(
         Address("127.0.0.1", 8080), "Where clients are served.", flag="--listen"
     )
@@ -197,6 +205,9 @@ class Gateway(Section):
         (),
         "Peers whose X-Forwarded-*, Forwarded and X-Request-ID are believed; those of others are "
         "replaced.",
+    )
+    proxy_protocol: Literal["off", "on"] = key(
+        "off", "Whether the trusted proxies, and only they, begin with a PROXY header (v1 or v2)."
     )
     forwarded: Literal["x-forwarded", "forwarded", "both"] = key(
         "x-forwarded", "Which fields tell a worker about the client; `forwarded` is RFC 7239."
