@@ -2,12 +2,12 @@
 
 process   one balancer process: a data thread (plane) and a control thread (control)
 plane     loop + listener + clients; a stop without loss.  loop: epoll, sweep.  stream: a socket
-client    a client's connection: heads in, one exchange at a time, pipelining, lingering close
+client    a client's connection: heads in, one exchange at a time.  farewell: a close in two steps
 exchange  one request's life.  tunnel: what an upgraded one becomes
 dial      which worker, and which next.  upstream: a connection to one
 forward   client's bytes → worker's bytes.  answer: worker's bytes → client's bytes.  No sockets
 grammar   strict heads.  fields: what names mean.  framing: bodies.  headers: rewriting
-origin    who a request is from, and whom to believe about it
+origin    who a request is from, and whom to believe.  greeting, proxy_protocol: told by a proxy
 refusals  our own answers
 table     who gets new requests, made by the directory.  worker: address, tally, idle pool
 slowstart a new worker's weight.  gauge: how long a worker takes

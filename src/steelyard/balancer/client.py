@@ -1,9 +1,8 @@
 """Client: one connection of a client; it reads heads, and has one exchange at a time.
 
-Pipelined requests wait in `buffer` and are answered in order. A connection that ends by our will
-is closed in two steps (RFC 9112, 9.6): we stop sending, then read and forget what still comes,
-because closing with unread bytes makes the kernel send a reset, which can destroy the answer on
-its way.
+Pipelined requests wait in `buffer` and are answered in order. What comes before the first request
+(greeting), instead of a next one (tunnel) and after the last one (farewell) is not its business:
+each of these takes its place in the loop.
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.exchange import Exchange
+from steelyard.balancer.farewell import Farewell
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_lines
+from steelyard.balancer.greeting import Greeting
 from steelyard.balancer.loop import BROKEN, IN, OUT
-from steelyard.balancer.origin import Origin, plain_address
+from steelyard.balancer.origin import local_address
 from steelyard.balancer.refusals import refusal
 from steelyard.balancer.stream import Stream
 
 if TYPE_CHECKING:
     from steelyard.balancer.plane import Plane
 
-LINGER_PAUSE = 2.0  # without a byte or the client's own close
-LINGER_WHOLE = 30.0
 # When the balancer stops, a client that connected or was answered within this time may have a
 # request on its way, and gets as much time for it to arrive.
 LATECOMER = 1.0
@@ -34,14 +33,13 @@ LATECOMER = 1.0
 ASK_AFTER = 1.0
 STILL_THERE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
-SERVING, ENDING, LINGERING, TUNNELLING = range(4)
+GREETING, SERVING, ENDING, TUNNELLING = range(4)
 
 
 class Client(Stream):
     """A client's connection."""
 
     __slots__ = (
-        "_linger_end",
         "_origin",
         "_phase",
         "_plane",
@@ -51,23 +49,28 @@ class Client(Stream):
         "buffer",
         "eof",
         "exchange",
-        "peer",
     )
 
     def __init__(self, plane: Plane, sock: socket.socket, peer: str) -> None:
         super().__init__(plane.loop, sock, IN)
         self._plane = plane
-        self._origin = _origin(plane, peer)
-        self.peer = self._origin.peer
+        self._origin = plane.manner.origin(peer, b"http")
         self._phase = SERVING
         self._seen = 0  # how much of `buffer` was searched for the end of a head
         self._served = False
         self._turning = False
-        self._linger_end = inf
         self.buffer = b""
         self.eof = False
         self.exchange: Exchange | None = None
         self.deadline = plane.loop.now + plane.limits.head_timeout
+        if plane.greeted and self._origin.trusted:
+            self._phase = GREETING
+            Greeting(self)
+
+    @property
+    def peer(self) -> bytes:
+        """The client's address, as far as we or a trusted proxy can see."""
+        return self._origin.peer
 
     # From the loop
 
@@ -137,6 +140,17 @@ class Client(Stream):
         else:
             self.close()
 
+    # From the greeting
+
+    def greeted(self, source: str | None, tls: bool, rest: bytes) -> None:
+        """A proxy told whom it speaks for; that one's own claims may deserve less trust."""
+        self._phase = SERVING
+        if source is not None:
+            self._origin = self._plane.manner.origin(source, b"https" if tls else b"http")
+        if rest:
+            self.buffer = rest
+            self._turn()
+
     # From the plane
 
     def leave_if_idle(self) -> None:
@@ -183,8 +197,6 @@ class Client(Stream):
                 self.deadline = self.loop.now + self._plane.limits.head_timeout
             self.buffer += data
             self._turn()
-        elif self._phase == LINGERING:
-            self.deadline = min(self._linger_end, self.loop.now + LINGER_PAUSE)
 
     def _take_end(self) -> None:
         """The client will send no more; it may still read (a half-closed connection)."""
@@ -193,7 +205,7 @@ class Client(Stream):
         exchange = self.exchange
         if exchange is not None:
             self._half_closed(exchange)
-        elif self._phase == LINGERING or not self.pending:
+        elif not self.pending:
             self.close()
 
     def _half_closed(self, exchange: Exchange) -> None:
@@ -237,7 +249,7 @@ class Client(Stream):
                 return False
             head = parse_request(data[:end], limits.fields)
             if not head.host:
-                self._origin.local = _address(self.sock)
+                self._origin.local = local_address(self.sock)
             forward = Forward(head, self._origin, self._plane.body_limit)
         except BadMessageError as bad:
             self.refuse(bad.status, bad.message, False, False)
@@ -293,23 +305,5 @@ class Client(Stream):
     def _linger(self) -> None:
         if self.eof:
             self.close()
-            return
-        self._phase = LINGERING
-        try:
-            self.sock.shutdown(socket.SHUT_WR)
-        except OSError:
-            self.close()
-            return
-        self._linger_end = self.loop.now + LINGER_WHOLE
-        self.deadline = self.loop.now + LINGER_PAUSE
-        self.resume()
-
-
-def _origin(plane: Plane, peer: str) -> Origin:
-    peer = plain_address(peer)
-    return Origin(peer, b"", b"http", plane.manner, plane.manner.trusts(peer))
-
-
-def _address(sock: socket.socket) -> bytes:
-    host, port = sock.getsockname()[:2]
-    return f"[{host}]:{port}".encode() if ":" in host else f"{host}:{port}".encode()
+        else:
+            Farewell(self)

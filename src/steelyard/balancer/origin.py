@@ -7,6 +7,7 @@ when the client is one of the trusted proxies; from anybody else it is replaced 
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
@@ -47,6 +48,11 @@ class Manner:
             return False
         address = ip_address(peer)
         return any(address in network for network in self._networks)
+
+    def origin(self, peer: str, scheme: bytes) -> Origin:
+        """What is known of a peer that has just come."""
+        peer = plain_address(peer)
+        return Origin(peer, b"", scheme, self, self.trusts(peer))
 
     def next_id(self) -> bytes:
         """A request id. A counter, for a random number per request would cost more than it."""
@@ -102,6 +108,12 @@ class Origin:
 def plain_address(peer: str) -> str:
     """An address as a worker expects it: IPv4 as such, and without our name for the network."""
     return peer.removeprefix("::ffff:").partition("%")[0]
+
+
+def local_address(sock: socket.socket) -> bytes:
+    """Where a client connected to."""
+    host, port = sock.getsockname()[:2]
+    return f"[{host}]:{port}".encode() if ":" in host else f"{host}:{port}".encode()
 
 
 def _claimed(head: RequestHead, kind: int) -> list[bytes]:

@@ -41,6 +41,7 @@ class Plane:
         "draining",
         "ejector",
         "gauge",
+        "greeted",
         "keyed",
         "limits",
         "loop",
@@ -56,6 +57,7 @@ class Plane:
         self.manner = Manner(limits.forwarded, trusted, secrets.token_hex(6).encode())
         self.keyed = limits.policy in KEYED  # the policy wants to know who asks
         self.gauge = GAUGES.get(limits.policy)  # None: nobody asks how long a worker takes
+        self.greeted = limits.proxy_protocol == "on"  # by trusted proxies
         self.bell = bell
         self.loop = Loop(_sweep_every(limits))
         self.budget = Budget(limits.retry_budget / 100, self.loop.now)

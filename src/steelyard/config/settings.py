@@ -188,6 +188,11 @@ class Gateway(Section):
             ("eject_first", "eject_longest"),
             lambda it: it.eject_first <= it.eject_longest,
         ),
+        Rule(
+            "trusted proxies to take PROXY headers from",
+            ("proxy_protocol", "trusted_proxies"),
+            lambda it: it.proxy_protocol == "off" or bool(it.trusted_proxies),
+        ),
     )
 
     listen: AddressText = key(
@@ -221,6 +226,9 @@ class Gateway(Section):
         (),
         "Peers whose X-Forwarded-*, Forwarded and X-Request-ID are believed; those of others are "
         "replaced.",
+    )
+    proxy_protocol: Literal["off", "on"] = key(
+        "off", "Whether the trusted proxies, and only they, begin with a PROXY header (v1 or v2)."
     )
     forwarded: Literal["x-forwarded", "forwarded", "both"] = key(
         "x-forwarded", "Which fields tell a worker about the client; `forwarded` is RFC 7239."
