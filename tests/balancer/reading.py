@@ -26,7 +26,18 @@ from steelyard.balancer.origin import Manner, Origin
 
 LIMIT = 32 * 1024
 FIELDS = 100
-ORIGIN = Origin("192.0.2.1", b"192.0.2.2:80", b"http", Manner("x-forwarded", (), b"p"), False)
+
+
+class Same(Manner):
+    """Gives every request the same id, so that what is forwarded can be compared."""
+
+    __slots__ = ()
+
+    def next_id(self) -> bytes:
+        return b"same"
+
+
+ORIGIN = Origin("192.0.2.1", b"192.0.2.2:80", b"http", Same("x-forwarded", (), b"p"), False)
 # What a balancer says about itself and the connection, to a worker or a client.
 ADDED = frozenset(
     b"x-forwarded-for x-forwarded-proto x-forwarded-host x-request-id forwarded via "
