@@ -12,5 +12,6 @@ refusals  our own answers
 table     who gets new requests, made by the directory.  worker: address, tally, idle pool
 slowstart a new worker's weight.  gauge: how long a worker takes
 ejection  who is left alone for a while.  budget: how many retries there are
+line      requests that wait for a worker to have room
 feed      queues in, reports out.  intake, resolver: queue → table.  reporter, counters: → report
 """

@@ -16,11 +16,12 @@ class Dial:
     """The tries of one exchange: each at another worker, and all but the first on a fresh
     connection, since a second idle one of a restarted worker is as dead as the first."""
 
-    __slots__ = ("_plane", "_tried")
+    __slots__ = ("_plane", "_tried", "crowded")
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
         self._tried: tuple[Worker, ...] = ()
+        self.crowded = False  # somebody could have been asked, but for want of room
 
     @property
     def tried(self) -> bool:
@@ -33,7 +34,7 @@ class Dial:
         worker = self._choose(exchange)
         if worker is None:
             return None
-        upstream = worker.take(careful)
+        upstream = None if self._tried else worker.take(careful)
         if upstream is not None:
             upstream.lend(exchange)
             return upstream
@@ -71,6 +72,7 @@ class Dial:
 
     def _another_try(self) -> bool:
         plane = self._plane
+        self.crowded = False
         return len(self._tried) <= plane.limits.retries and plane.budget.spend(plane.loop.now)
 
     def _choose(self, exchange: Exchange) -> Worker | None:
@@ -79,7 +81,9 @@ class Dial:
         if choice is None:
             return None
         worker = (choice.pick(exchange.asker) if plane.keyed else choice.pick()).worker
-        return self._untried() if worker.record.until and not self._fits(worker) else worker
+        if worker.record.until or worker.tally.inflight >= plane.room or self._tried:
+            return worker if self._fits(worker) else self._untried()
+        return worker
 
     def _untried(self) -> Worker | None:
         """The next of the ring that may be asked: second choices go by weight alone."""
@@ -87,6 +91,7 @@ class Dial:
         if choice is None:
             return None
         ring = choice.ring
+        self.crowded = False
         for _ in range(ring.size):
             worker = ring.pick()
             if self._fits(worker):
@@ -97,4 +102,7 @@ class Dial:
         if worker in self._tried:
             return False
         plane = self._plane
+        if worker.tally.inflight >= plane.room:
+            self.crowded = True
+            return False
         return not worker.record.until or plane.ejector.admits(worker.record, plane.loop.now)

@@ -46,6 +46,8 @@ class Exchange:
         "_plane",
         "_relayed",
         "_upstream",
+        "_waiting",
+        "_waits_since",
         "answer",
         "forward",
     )
@@ -59,6 +61,8 @@ class Exchange:
         self._heard = False  # the worker said something
         self._relayed = False  # the client has a part of the worker's answer
         self._broken = False  # the worker takes no more, but may have answered
+        self._waiting = False  # in the line
+        self._waits_since = 0.0
         self.forward = forward
         self.answer = Answer(forward.head, plane.limits.head, plane.limits.fields)
 
@@ -80,7 +84,10 @@ class Exchange:
             self._body_progress()
             if not forward.done:
                 client.resume()
-        self._begin(self._dial.first(self, careful=not forward.idempotent))
+        if self._plane.loop.chore is not None:  # others wait: no overtaking
+            self._stand_in_line()
+        else:
+            self._begin(self._dial.first(self, careful=not forward.idempotent))
 
     # The client's side
 
@@ -93,11 +100,12 @@ class Exchange:
             return
         self._body_progress()
         upstream = self._upstream
-        if out and upstream is not None:
-            if upstream.connecting or self._broken:
-                self._keep_back(out)
-            else:
-                self._pass_on(upstream, out)
+        if not out:
+            return
+        if upstream is not None and not upstream.connecting and not self._broken:
+            self._pass_on(upstream, out)
+        elif upstream is not None or self._waiting:
+            self._keep_back(out)
 
     def on_client_drained(self) -> None:
         """The client has taken all we had for it."""
@@ -114,7 +122,38 @@ class Exchange:
 
     def cancel(self) -> None:
         """The client is gone: the worker need not go on."""
+        self._leave_line()
         self._drop_upstream(failed=False)
+
+    # The line
+
+    def on_turn(self) -> None:
+        """There is a worker with room."""
+        self._waiting = False
+        self._begin(self._dial.first(self, careful=not self.forward.idempotent))
+        upstream = self._upstream
+        if upstream is not None and not upstream.connecting:
+            self._read_on(upstream)
+
+    def on_wait_over(self) -> None:
+        """Nobody had room in time."""
+        self._waiting = False
+        self._refuse("no worker had room in time")
+
+    def _stand_in_line(self) -> None:
+        plane = self._plane
+        if plane.table.choice is None:
+            self._no_worker()
+            return
+        self._waits_since = self._waits_since or plane.loop.now
+        self._waiting = plane.stand_in_line(self, self._waits_since)
+        if not self._waiting:
+            self._refuse("too many requests are waiting")
+
+    def _leave_line(self) -> None:
+        if self._waiting:
+            self._waiting = False
+            self._plane.line.leave(self)
 
     # The worker's side
 
@@ -213,7 +252,7 @@ class Exchange:
         self._upstream = upstream
         self._began = monotonic()
         if upstream is None:
-            self._no_worker()
+            self._unplaced()
         elif not upstream.connecting:
             self._transmit(upstream)
 
@@ -247,6 +286,8 @@ class Exchange:
         self.forward.hold(out)
         if self._broken or len(self.forward.replay or b"") >= WINDOW:
             self._client.pause()
+            if self._waiting:  # it is we who pause
+                self._client.deadline = inf
 
     def _sent(self, upstream: Upstream, before: int) -> None:
         """After progress towards the worker: who must move next, and by when."""
@@ -334,15 +375,25 @@ class Exchange:
 
     # Ends
 
+    def _unplaced(self) -> None:
+        if self._dial.crowded:
+            self._stand_in_line()
+        else:
+            self._no_worker()
+
     def _no_worker(self) -> None:
         if self._dial.tried:
             self._end(502, "no worker could be reached", failed=False)
         else:
-            self._plane.refused += 1
-            self._end(503, "no worker is ready", failed=False)
+            self._refuse("no worker is ready")
+
+    def _refuse(self, reason: str) -> None:
+        self._plane.refused += 1
+        self._end(503, reason, failed=False)
 
     def _end(self, status: int, reason: str, failed: bool) -> None:
         """Without a whole answer: one of ours, or a visible cut when the worker's had begun."""
+        self._leave_line()
         if failed and self._upstream is not None:
             self._plane.struck(self._upstream.worker)
         self._drop_upstream(failed)

@@ -10,6 +10,7 @@ import logging
 import os
 import select
 import time
+from collections.abc import Callable
 from math import inf
 from typing import Protocol
 
@@ -50,6 +51,7 @@ class Loop:
         "_handlers",
         "_sweep_every",
         "buffer",
+        "chore",
         "now",
         "running",
         "view",
@@ -64,6 +66,7 @@ class Loop:
         self.view = memoryview(self.buffer)
         self.now = time.monotonic()  # when the present round of events began
         self.running = True
+        self.chore: Callable[[], None] | None = None  # to be done after every round
 
     def add(self, fd: int, handler: Handler, mask: int) -> None:
         """Watch a file descriptor."""
@@ -110,6 +113,8 @@ class Loop:
             if self.now >= next_sweep:
                 self._sweep()
                 next_sweep = self.now + self._sweep_every
+            if self.chore is not None:
+                self._do(self.chore)
             if self._graveyard:
                 self._bury()
 
@@ -140,6 +145,12 @@ class Loop:
                     handler.expire()
                 except Exception:
                     self._mishap(handler)
+
+    def _do(self, chore: Callable[[], None]) -> None:
+        try:
+            chore()
+        except Exception:
+            log.exception("an error of ours, after a round")
 
     def _mishap(self, handler: Handler) -> None:
         """A bug of ours costs one connection, not the process."""

@@ -9,12 +9,16 @@ from __future__ import annotations
 import logging
 import secrets
 import socket
+import sys
+from math import inf
 
 from steelyard.balancer.budget import Budget
 from steelyard.balancer.client import Client
 from steelyard.balancer.counters import Bell, Tally
 from steelyard.balancer.ejection import Ejector
+from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.gauge import GAUGES, assume
+from steelyard.balancer.line import Line
 from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
@@ -44,10 +48,13 @@ class Plane:
         "greeted",
         "keyed",
         "limits",
+        "line",
         "loop",
         "manner",
         "refused",
+        "room",
         "table",
+        "waiting_since",
     )
 
     def __init__(self, limits: Gateway, listener: socket.socket, bell: Bell) -> None:
@@ -58,6 +65,9 @@ class Plane:
         self.keyed = limits.policy in KEYED  # the policy wants to know who asks
         self.gauge = GAUGES.get(limits.policy)  # None: nobody asks how long a worker takes
         self.greeted = limits.proxy_protocol == "on"  # by trusted proxies
+        self.room = limits.worker_concurrency or sys.maxsize  # exchanges at once, per worker
+        self.line: Line[Exchange] = Line(limits.waiting)
+        self.waiting_since = inf  # when the first of the line joined it
         self.bell = bell
         self.loop = Loop(_sweep_every(limits))
         self.budget = Budget(limits.retry_budget / 100, self.loop.now)
@@ -109,6 +119,39 @@ class Plane:
         if self.clients:
             log.warning("%d clients are cut off by the stop", len(self.clients))
         self.loop.running = False
+
+    def stand_in_line(self, exchange: Exchange, since: float) -> bool:
+        """Let an exchange wait for a worker with room; False when too many do.
+
+        Whether there is room is looked at after every round of events, of which there is one per
+        sweep at least: what made room, the end of an exchange, of an ejection or a new table,
+        need not be known.
+        """
+        if not self.line.join(exchange.asker, exchange, since):
+            return False
+        self.loop.chore = self.serve_line
+        self.waiting_since = min(since, self.waiting_since)
+        return True
+
+    def serve_line(self) -> None:
+        """Begin those that a worker has room for; send away those that waited too long."""
+        line = self.line
+        for exchange in line.late(self.loop.now - self.limits.waiting_time):
+            exchange.on_wait_over()
+        for _ in range(len(line)):  # at most once each: one that fails at once may come back
+            if not line or not self._has_room():
+                break
+            line.next().on_turn()
+        self.waiting_since = line.oldest if line else inf
+        if not line:
+            self.loop.chore = None
+
+    def _has_room(self) -> bool:
+        """An empty table has, so that nobody waits for a worker that may never come."""
+        now, room, serving = self.loop.now, self.room, self.table.serving
+        return not serving or any(
+            worker.tally.inflight < room and worker.record.until <= now for worker in serving
+        )
 
     def measured(self, tally: Tally, seconds: float, line: int) -> None:
         """A worker took so long to answer a request that joined a line of so many."""
@@ -175,5 +218,6 @@ def _sweep_every(limits: Gateway) -> float:
         limits.answer_timeout,
         limits.upstream_idle,
         limits.tunnel_idle,
+        limits.waiting_time,
     )
     return min(0.5, max(0.05, shortest / 4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import NamedTuple
 
 from steelyard.balancer.counters import Tally
@@ -58,6 +59,8 @@ class Reporter:
             epoch=table.epoch,
             version=table.version,
             workers=traffic,
+            waiting=len(self._plane.line),
+            wait_seconds=max(0.0, monotonic() - self._plane.waiting_since),
             refused=refused - self._refused,
             farewell=farewell,
         )

@@ -241,6 +241,13 @@ class Gateway(Section):
     slow_start: Seconds = key(
         10.0, "A new worker's weight rises from a tenth to the whole in this time; 0: at once."
     )
+    worker_concurrency: Count | None = key(
+        None, "Most requests at one worker at a time, per process; none: no limit."
+    )
+    waiting: Annotated[int, Field(ge=0)] = key(
+        1000, "Most requests that wait for a worker below that limit, per process; more: 503."
+    )
+    waiting_time: Seconds = key(5.0, "Longest wait for such a worker; longer: 503.", gt=0)
     retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
     retry_budget: Percent = key(
         20.0, "Most retries in percent of the recent requests, beside a few per second."
