@@ -28,12 +28,13 @@ def test_the_first_are_not_new() -> None:
     """Where all are new, nobody is; who comes later, or comes back, is."""
     slow: SlowStart[str] = SlowStart(10.0)
     slow.enter(frozenset(), 0.0)
-    slow.enter({"a", "b"}, 1.0)
-    assert slow.factor("a", 1.0) == 1.0
-    slow.enter({"a", "c"}, 2.0)
-    assert (slow.factor("a", 2.0), slow.factor("c", 2.0)) == (1.0, FIRST)
-    slow.enter({"a", "b", "c"}, 7.0)
-    assert (slow.factor("b", 7.0), slow.factor("c", 7.0)) == (FIRST, pytest.approx(0.55))
+    slow.enter({"a"}, 1.0)
+    slow.enter({"a", "b"}, 9.0)  # the fleet boots
+    assert (slow.factor("a", 9.0), slow.factor("b", 9.0)) == (1.0, 1.0)
+    slow.enter({"a", "c"}, 12.0)
+    assert (slow.factor("a", 12.0), slow.factor("c", 12.0)) == (1.0, FIRST)
+    slow.enter({"a", "b", "c"}, 17.0)
+    assert (slow.factor("b", 17.0), slow.factor("c", 17.0)) == (FIRST, pytest.approx(0.55))
 
 
 def test_it_can_be_switched_off() -> None:

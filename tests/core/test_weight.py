@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.core.weight import FULL, LEAST, follow_score
+from steelyard.core.weight import FULL, LEAST, follow_score, published
 
 WEIGHTS = st.lists(st.floats(LEAST, FULL), min_size=2, max_size=8)
 
@@ -44,3 +44,11 @@ def test_a_steady_score_has_a_weight(score, weight):
     for _ in range(60):
         settled = follow_score(settled, score)
     assert settled == pytest.approx(weight)
+
+
+@pytest.mark.parametrize(
+    ("weight", "told"), [(100, 100), (88, 100), (87, 75), (60, 50), (25, 25), (26, 25)]
+)
+def test_balancers_are_told_quarters(weight, told):
+    """Idle workers whose scores differ by a little are equals."""
+    assert published(weight) == told

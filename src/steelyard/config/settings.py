@@ -234,7 +234,7 @@ class Gateway(Section):
         "x-forwarded", "Which fields tell a worker about the client; `forwarded` is RFC 7239."
     )
     policy: Policy = key(
-        "shortest_wait",
+        "ring_of_two",
         "How a worker is chosen for a request (docs/decisions/0008-who-gets-the-request.md).",
         flag="--policy",
     )

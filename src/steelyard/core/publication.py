@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
+from steelyard.core.weight import published
 from steelyard.core.worker import Worker
 
 
@@ -50,7 +51,7 @@ def entry(worker: Worker) -> Entry:
         port=worker.port,
         score=round(worker.meter.score, 1),
         state=worker.state,
-        weight=round(worker.weight, 1) if worker.in_ring else 0.0,
+        weight=published(worker.weight) if worker.in_ring else 0.0,
     )
 
 

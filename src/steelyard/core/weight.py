@@ -10,8 +10,18 @@ from tick to tick it shrinks by the factor 2/3 − 1/3 · 0.75·U / (100 − 0.7
 from __future__ import annotations
 
 FULL = 100.0
+GRAIN = 25.0
 LEAST = 25.0  # of a saturated worker
 STEP = 1 / 3
+
+
+def published(weight: float) -> float:
+    """The weight that balancers are told: in quarters.
+
+    Finer differences are noise, and would have idle workers ranked instead of taking turns, and
+    the balancers rebuild their rings with every queue.
+    """
+    return GRAIN * round(weight / GRAIN)
 
 
 def follow_score(weight: float, score: float) -> float:

@@ -8,8 +8,8 @@ gives both choices without a random number.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from itertools import cycle
+from collections.abc import Sequence
+from itertools import count
 from typing import Generic
 
 from steelyard.select.base import B, entitled, per_weight
@@ -17,10 +17,9 @@ from steelyard.select.ring import build_ring
 
 
 class RingOfTwo(Generic[B]):
-    """Picks, of the next two slots, the member that has the fewer in flight per weight, the
-    request to come included: that is how long the request would take there.
+    """Picks the next slot's member, unless the one after has fewer in flight per weight.
 
-    Equally busy: the first, so that the ring's shares hold among equals.
+    The walk goes on by one slot, so that idle members get exactly the ring's shares, in turn.
 
     >>> from types import SimpleNamespace as Member
     >>> idle, busy = Member(inflight=0), Member(inflight=9)
@@ -29,19 +28,19 @@ class RingOfTwo(Generic[B]):
     True
     """
 
-    __slots__ = ("_step",)
-
-    _step: Callable[[], tuple[B, float]]
+    __slots__ = ("_next", "_size", "_slots")
 
     def __init__(self, members: Sequence[B], weights: Sequence[float], rng: random.Random) -> None:
         pairs = entitled(members, weights)
         slots = [(member, per_weight(weight)) for member, weight in pairs]
-        self._step = cycle(build_ring(slots, [weight for _, weight in pairs], rng)).__next__
+        ring = build_ring(slots, [weight for _, weight in pairs], rng)
+        self._size = len(ring)
+        self._slots = [*ring, ring[0]]
+        self._next = count().__next__
 
     def pick(self) -> B:
-        """The less busy of the next two."""
-        first, one = self._step()
-        second, other = self._step()
-        if (first.inflight + 1) * one <= (second.inflight + 1) * other:
-            return first
-        return second
+        """The less busy of the next two; equally busy, the first."""
+        at = self._next() % self._size
+        first, one = self._slots[at]
+        second, other = self._slots[at + 1]
+        return first if first.inflight * one <= second.inflight * other else second
