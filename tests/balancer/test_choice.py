@@ -71,6 +71,15 @@ def more_seen(s: Stage, than: int) -> bool:
     return sum(len(worker.seen) for worker in s.workers) > than
 
 
+def test_the_first_answer_stands_for_all() -> None:
+    """Before a worker has answered it looks like the others, not like the fastest."""
+    with stage(always(), always()) as s:
+        s.get()
+        until(lambda: s.total("requests") == 1)
+        assert len({worker.tally.cost for worker in s.directory} - {0.0}) == 1
+        assert all(worker.tally.cost for worker in s.directory)
+
+
 def test_fast_failures_are_no_measure() -> None:
     """A worker that answers 503 at once must not look like the fastest."""
     bad = always(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n")

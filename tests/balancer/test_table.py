@@ -119,6 +119,17 @@ def slots(table: Table) -> Counter[str]:
     return Counter(table.choice.ring.pick().name for _ in range(table.choice.ring.size))
 
 
+def test_with_everybody_ejected_everybody_is_chosen() -> None:
+    """The fleet may have shrunk to those; the data thread will take some back."""
+    made = directory()
+    one = entry("a")
+    (worker,) = made.update(queue(1, one), places(one), NOW).serving
+    worker.record.until = NOW + 60
+    table = made.update(queue(2, one), places(one), NOW)
+    assert table.choice is not None
+    assert table.choice.pick().worker is worker
+
+
 def test_costs_fade_while_nobody_measures() -> None:
     """So that a worker that was slow is tried again; a measured one keeps its cost."""
     made = directory()
