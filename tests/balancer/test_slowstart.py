@@ -24,16 +24,16 @@ def test_it_never_falls(one: float, other: float, seconds: float) -> None:
     assert FIRST <= ramp(young, seconds) <= ramp(old, seconds) <= 1
 
 
-def test_the_first_are_not_new() -> None:
-    """Where all are new, nobody is; who comes later, or comes back, is."""
+def test_who_came_when() -> None:
+    """Those that come together are equal; who comes later, or comes back, has less."""
     slow: SlowStart[str] = SlowStart(10.0)
     slow.enter(frozenset(), 0.0)
     slow.enter({"a", "b"}, 1.0)
-    assert slow.factor("a", 1.0) == 1.0
-    slow.enter({"a", "c"}, 2.0)
-    assert (slow.factor("a", 2.0), slow.factor("c", 2.0)) == (1.0, FIRST)
-    slow.enter({"a", "b", "c"}, 7.0)
-    assert (slow.factor("b", 7.0), slow.factor("c", 7.0)) == (FIRST, pytest.approx(0.55))
+    assert slow.factor("a", 1.0) == slow.factor("b", 1.0) == FIRST
+    slow.enter({"a", "c"}, 12.0)
+    assert (slow.factor("a", 12.0), slow.factor("c", 12.0)) == (1.0, FIRST)
+    slow.enter({"a", "b", "c"}, 17.0)
+    assert (slow.factor("b", 17.0), slow.factor("c", 17.0)) == (FIRST, pytest.approx(0.55))
 
 
 def test_it_can_be_switched_off() -> None:

@@ -98,7 +98,8 @@ def test_a_new_worker_starts_slowly() -> None:
     """Time alone makes a new table until its weight is whole; then there is nothing to tend."""
     made = directory()
     one, two = entry("a"), entry("bb")
-    made.update(queue(1, one), places(one), NOW)
+    made.update(queue(1, one), places(one), NOW - 60)
+    made.tend(NOW - 1)
     assert made.tend(NOW) is None
     first = made.update(queue(2, one, two), places(one, two), NOW)
     assert slots(first) == {"a": 58, "bb": 6}

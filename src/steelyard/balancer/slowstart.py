@@ -19,7 +19,11 @@ def ramp(age: float, seconds: float) -> float:
 
 
 class SlowStart(Generic[T]):
-    """Remembers who came when. Those of the first table are all new: then nobody is spared."""
+    """Remembers who came when.
+
+    Weights count relative to each other: in the first table all are new, and nobody is spared; of
+    a fleet that boots one worker after the other, those that came first carry little more.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -27,8 +31,7 @@ class SlowStart(Generic[T]):
 
     def enter(self, present: Set[T], now: float) -> None:
         """These are there now; who leaves and comes back is new again."""
-        since = now if self._since else now - self._seconds
-        self._since = {one: self._since.get(one, since) for one in present}
+        self._since = {one: self._since.get(one, now) for one in present}
 
     def factor(self, one: T, now: float) -> float:
         """What its weight is to be multiplied with."""
