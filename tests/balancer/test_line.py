@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import threading
 from collections import Counter
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from steelyard.balancer.line import Line
 from steelyard.balancer.reporter import Reporter
+from steelyard.balancer.upstream import Upstream
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, Wire, always, stage, until
 
 
@@ -149,6 +151,24 @@ def test_clients_take_turns_at_the_door() -> None:
         assert [seen.start[5:6] for seen in s.worker.seen] == [b"a", b"b", b"c", b"b", b"b"]
 
 
+def test_nobody_overtakes_the_line() -> None:
+    """Not even a request that is found in the same round as the room."""
+    door = Door()
+    with stage(door, worker_concurrency=1) as s, contextlib.ExitStack() as stack:
+        first, second, third = (stack.enter_context(s.call()) for _ in range(3))
+        first.send(request(b"1"))
+        until(lambda: s.inflight() == 1)
+        second.send(request(b"2"))
+        until(lambda: len(s.plane.line) == 1 and len(s.plane.clients) == 3)
+        (upstream,) = (one for one in s.handlers() if isinstance(one, Upstream))
+        with s.frozen():
+            door.open.release(3)
+            assert select.select([upstream.sock], [], [], PATIENCE)[0]
+            third.send(request(b"3"))
+        assert {client.answer().status for client in (first, second, third)} == {200}
+        assert b"".join(seen.start[5:6] for seen in s.worker.seen) == b"123"
+
+
 def test_a_full_line_refuses_at_once() -> None:
     """With a time to come back; who waits is not disturbed."""
     door = Door()
@@ -277,7 +297,7 @@ def test_a_retry_waits_for_room_at_another_worker() -> None:
             until(lambda: len(s.plane.line) == 1)
             door.open.release(2)
             assert first.answer().status == second.answer().status == 200
-        assert len(s.workers[1].seen) == 2
+        assert (len(s.workers[1].seen), s.workers[1].accepted) == (2, 2)  # a fresh connection
 
 
 def test_the_line_is_reported() -> None:

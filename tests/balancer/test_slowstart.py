@@ -24,13 +24,12 @@ def test_it_never_falls(one: float, other: float, seconds: float) -> None:
     assert FIRST <= ramp(young, seconds) <= ramp(old, seconds) <= 1
 
 
-def test_the_first_are_not_new() -> None:
-    """Where all are new, nobody is; who comes later, or comes back, is."""
+def test_who_came_when() -> None:
+    """Those that come together are equal; who comes later, or comes back, has less."""
     slow: SlowStart[str] = SlowStart(10.0)
     slow.enter(frozenset(), 0.0)
-    slow.enter({"a"}, 1.0)
-    slow.enter({"a", "b"}, 9.0)  # the fleet boots
-    assert (slow.factor("a", 9.0), slow.factor("b", 9.0)) == (1.0, 1.0)
+    slow.enter({"a", "b"}, 1.0)
+    assert slow.factor("a", 1.0) == slow.factor("b", 1.0) == FIRST
     slow.enter({"a", "c"}, 12.0)
     assert (slow.factor("a", 12.0), slow.factor("c", 12.0)) == (1.0, FIRST)
     slow.enter({"a", "b", "c"}, 17.0)

@@ -98,7 +98,8 @@ def test_a_new_worker_starts_slowly() -> None:
     """Time alone makes a new table until its weight is whole; then there is nothing to tend."""
     made = directory()
     one, two = entry("a"), entry("bb")
-    made.update(queue(1, one), places(one), NOW)
+    made.update(queue(1, one), places(one), NOW - 60)
+    made.tend(NOW - 1)
     assert made.tend(NOW) is None
     first = made.update(queue(2, one, two), places(one, two), NOW)
     assert slots(first) == {"a": 58, "bb": 6}
@@ -117,6 +118,17 @@ def slots(table: Table) -> Counter[str]:
     """What one round of the ring gives each worker."""
     assert table.choice is not None
     return Counter(table.choice.ring.pick().name for _ in range(table.choice.ring.size))
+
+
+def test_with_everybody_ejected_everybody_is_chosen() -> None:
+    """The fleet may have shrunk to those; the data thread will take some back."""
+    made = directory()
+    one = entry("a")
+    (worker,) = made.update(queue(1, one), places(one), NOW).serving
+    worker.record.until = NOW + 60
+    table = made.update(queue(2, one), places(one), NOW)
+    assert table.choice is not None
+    assert table.choice.pick().worker is worker
 
 
 def test_costs_fade_while_nobody_measures() -> None:

@@ -79,5 +79,5 @@ def test_shortest_wait_comes_close_to_who_knows_the_rates() -> None:
 
 @pytest.mark.parametrize("policy", ["weighted_ring", "weighted_random"])
 def test_looking_at_the_load_pays_even_with_true_weights(policy: str) -> None:
-    """Shares alone, however exact, have several times the tail."""
-    assert p99(policy, RATES) > 3 * p99("shortest_wait", (1.0,) * 4)
+    """Shares alone, however exact, have more than twice the tail."""
+    assert p99(policy, RATES) > 2 * p99("shortest_wait", (1.0,) * 4)

@@ -224,9 +224,8 @@ class Exchange:
         if upstream is None:
             return
         self._drop_upstream(failed=True)
-        if (
-            self._heard or not upstream.reused
-        ):  # a dead idle connection says nothing about its worker
+        stale = upstream.reused and not self._heard  # says nothing about its worker
+        if not stale:
             self._plane.struck(upstream.worker)
         if self._heard or not self._repeatable(upstream):
             self._end(502, "the worker gave no answer", failed=False)

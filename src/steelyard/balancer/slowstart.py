@@ -21,22 +21,17 @@ def ramp(age: float, seconds: float) -> float:
 class SlowStart(Generic[T]):
     """Remembers who came when.
 
-    While a fleet boots its workers come one by one, and all are new: nobody is spared who comes
-    within the time of a slow start after the first.
+    Weights count relative to each other: in the first table all are new, and nobody is spared; of
+    a fleet that boots one worker after the other, those that came first carry little more.
     """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._first: float | None = None
         self._since: dict[T, float] = {}
 
     def enter(self, present: Set[T], now: float) -> None:
         """These are there now; who leaves and comes back is new again."""
-        if self._first is None and present:
-            self._first = now
-        booting = self._first is None or now - self._first < self._seconds
-        since = now - self._seconds if booting else now
-        self._since = {one: self._since.get(one, since) for one in present}
+        self._since = {one: self._since.get(one, now) for one in present}
 
     def factor(self, one: T, now: float) -> float:
         """What its weight is to be multiplied with."""

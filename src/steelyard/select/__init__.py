@@ -6,7 +6,7 @@ policies       every policy by its name
 unweighted     locked_random, thread_local_random, shuffled_modulo, linked_ring (seed 001)
 weighted       weighted_random (alias), weighted_ring (ring), round_robin
 by load        ring_of_two, power_of_two, least_in_flight
-by time        peak_ewma, shortest_wait (gauges)
+by time        peak_ewma, shortest_wait (gauges): the balancer's default
 by key         consistent_hash
 """
 

@@ -40,11 +40,16 @@ class RoundRobin(Generic[T]):
         size: int | None = None,
     ) -> None:
         pairs = entitled(members, weights)
-        shares = apportion([weight for _, weight in pairs], size or default_size(len(pairs)))
-        turns = _spread([(member, share) for (member, _), share in zip(pairs, shares, strict=True)])
+        turns = round_of([member for member, _ in pairs], [weight for _, weight in pairs], size)
         self.size = len(turns)
         start = rng.randrange(self.size)
         self.pick = cycle(turns[start:] + turns[:start]).__next__
+
+
+def round_of(members: Sequence[T], weights: Sequence[float], size: int | None = None) -> list[T]:
+    """A whole round: as many turns for each as its weight says, spread evenly."""
+    shares = apportion(weights, size or default_size(len(members)))
+    return _spread(list(zip(members, shares, strict=True)))
 
 
 def _spread(shares: list[tuple[T, int]]) -> list[T]:
