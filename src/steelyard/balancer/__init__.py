@@ -8,7 +8,7 @@ dial      which worker, and which next.  upstream: a connection to one
 forward   client's bytes → worker's bytes.  answer: worker's bytes → client's bytes.  No sockets
 grammar   strict heads.  fields: what names mean.  framing: bodies.  headers: rewriting
 origin    who a request is from, and whom to believe.  greeting, proxy_protocol: told by a proxy
-refusals  our own answers
+refusals  our own answers.  journal: notes of requests.  access_log: what is written of them
 table     who gets new requests (ring), made by the directory.  worker: address, tally, idle pool
 feed      queues in, reports out.  intake, resolver: queue → table.  reporter, counters: → report
 """

@@ -17,6 +17,7 @@ from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.grammar import END, find_end, parse_request
 from steelyard.balancer.greeting import Greeting
+from steelyard.balancer.journal import REFUSED, Note
 from steelyard.balancer.loop import BROKEN, IN, OUT
 from steelyard.balancer.origin import local_address
 from steelyard.balancer.refusals import refusal
@@ -67,6 +68,11 @@ class Client(Stream):
             self._phase = GREETING
             Greeting(self)
 
+    @property
+    def peer(self) -> bytes:
+        """Who it is: its address, or the one that a trusted proxy speaks for."""
+        return self._origin.peer
+
     # From the loop
 
     def on_event(self, mask: int) -> None:
@@ -106,7 +112,10 @@ class Client(Stream):
         """An answer of our own."""
         exchange = self.exchange
         name = b"" if exchange is None else exchange.forward.head.request_id
-        if self.send(refusal(status, reason, keep=keep, bodiless=bodiless, request_id=name)):
+        text = refusal(status, reason, keep=keep, bodiless=bodiless, request_id=name)
+        if self._plane.journal is not None:
+            self._note(status, len(text) - text.index(END) - len(END))
+        if self.send(text):
             self.finished(keep)
         else:
             self.abort()
@@ -297,6 +306,13 @@ class Client(Stream):
         self.deadline = self.loop.now + self._plane.limits.body_timeout
         if not self.eof:
             self.resume()
+
+    def _note(self, status: int, size: int) -> None:
+        exchange, now = self.exchange, self.loop.now
+        if exchange is not None:
+            exchange.note(status, size, REFUSED)
+        elif self._plane.journal is not None:
+            self._plane.journal.note(Note(now, now, self.peer, None, status, size, "", REFUSED))
 
     def _linger(self) -> None:
         if self.eof:

@@ -24,6 +24,7 @@ from steelyard.balancer.dial import Dial
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.framing import Buffer
+from steelyard.balancer.journal import CANCELLED, COMPLETE, CUT, GONE, SWITCHED, Note
 from steelyard.balancer.loop import IN, OUT
 from steelyard.balancer.tunnel import Tunnel
 from steelyard.balancer.upstream import Upstream
@@ -42,6 +43,8 @@ class Exchange:
         "_client",
         "_dial",
         "_heard",
+        "_mark",
+        "_opened",
         "_plane",
         "_relayed",
         "_upstream",
@@ -56,6 +59,8 @@ class Exchange:
         self._upstream: Upstream | None = None
         self._began = 0.0  # when the worker had what it needs to answer
         self._heard = False  # the worker said something
+        self._opened = plane.loop.now
+        self._mark = client.sent  # what it had got before
         self._relayed = False  # the client has a part of the worker's answer
         self._broken = False  # the worker takes no more, but may have answered
         self.forward = forward
@@ -108,6 +113,8 @@ class Exchange:
 
     def cancel(self) -> None:
         """The client is gone: the worker need not go on."""
+        if self._plane.journal is not None:
+            self._note_end(GONE, CANCELLED)
         self._drop_upstream(failed=False)
 
     # The worker's side
@@ -299,12 +306,16 @@ class Exchange:
             upstream.deadline = inf if client.pending else self._pause_limit()
 
     def _switch(self, client: Client, upstream: Upstream) -> None:
+        if self._plane.journal is not None:
+            self._note_end(101, SWITCHED)
         self._upstream = None
         upstream.give_up()
         early = client.give_up()
         Tunnel(client, upstream, self._plane.limits.tunnel_idle).begin(early, client.eof)
 
     def _complete(self, upstream: Upstream) -> None:
+        if self._plane.journal is not None:
+            self._note_end(0, COMPLETE)
         self._upstream = None
         clean = self.forward.done and not upstream.pending and not self._broken
         if clean and self.answer.reusable and upstream.worker.serving:
@@ -324,6 +335,8 @@ class Exchange:
 
     def _end(self, status: int, reason: str, failed: bool) -> None:
         """Without a whole answer: one of ours, or a visible cut when the worker's had begun."""
+        if self._relayed and self._plane.journal is not None:
+            self._note_end(status, CUT)
         self._drop_upstream(failed)
         if self._relayed:
             self._client.cut(self.answer.until_close)
@@ -331,6 +344,21 @@ class Exchange:
         head = self.forward.head
         keep = head.keep and not self._closing()
         self._client.refuse(status, reason, keep, head.method == b"HEAD")
+
+    def note(self, status: int, size: int, outcome: str) -> None:
+        """For the access log; only when there is one."""
+        journal, upstream, loop = self._plane.journal, self._upstream, self._plane.loop
+        if journal is not None:
+            worker = "" if upstream is None else upstream.worker.name
+            head = self.forward.head
+            peer = self._client.peer
+            journal.note(Note(self._opened, loop.now, peer, head, status, size, worker, outcome))
+
+    def _note_end(self, status: int, outcome: str) -> None:
+        """With the status and as much of the body as the client got."""
+        head, client = self.answer.head, self._client
+        sent = client.sent + len(client.pending) - self._mark - self.answer.head_size
+        self.note(status if head is None else head.status, max(0, sent), outcome)
 
     def _drop_upstream(self, failed: bool) -> None:
         upstream = self._upstream

@@ -12,6 +12,7 @@ import socket
 
 from steelyard.balancer.client import Client
 from steelyard.balancer.counters import Bell
+from steelyard.balancer.journal import Journal
 from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
@@ -34,6 +35,7 @@ class Plane:
         "clients",
         "draining",
         "greeted",
+        "journal",
         "limits",
         "loop",
         "manner",
@@ -47,6 +49,7 @@ class Plane:
         trusted = limits.trusted_proxies
         self.manner = Manner(limits.forwarded, trusted, secrets.token_hex(6).encode())
         self.greeted = limits.proxy_protocol == "on"  # by trusted proxies
+        self.journal = None if limits.access_log is None else Journal()
         self.bell = bell
         self.loop = Loop(_sweep_every(limits))
         self.table: Table = EMPTY

@@ -17,6 +17,7 @@ from steelyard.config.values import (
     Address,
     AddressText,
     Bytes,
+    LogPath,
     Name,
     Networks,
     Ports,
@@ -212,6 +213,10 @@ class Gateway(Section):
     forwarded: Literal["x-forwarded", "forwarded", "both"] = key(
         "x-forwarded", "Which fields tell a worker about the client; `forwarded` is RFC 7239."
     )
+    access_log: LogPath | None = key(
+        None, "A file to which a line per request is appended; SIGUSR1 has it opened anew."
+    )
+    access_log_format: Literal["json", "combined"] = key("json", "What such a line looks like.")
     retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
     drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")
 
