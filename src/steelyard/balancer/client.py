@@ -73,6 +73,11 @@ class Client(Stream):
         """Who it is: its address, or the one that a trusted proxy speaks for."""
         return self._origin.peer
 
+    @property
+    def trusted(self) -> bool:
+        """Whether it is a trusted proxy, speaking for itself."""
+        return self._origin.trusted
+
     # From the loop
 
     def on_event(self, mask: int) -> None:
@@ -151,6 +156,8 @@ class Client(Stream):
         self._phase = SERVING
         if source is not None:
             self._origin = self._plane.manner.origin(source, b"https" if tls else b"http")
+            if self._plane.crowd is not None and not self._plane.crowd.admit(self):
+                return
         if rest:
             self.buffer = rest
             self._turn()
@@ -263,6 +270,8 @@ class Client(Stream):
         self.buffer = data[end + len(END) :]
         self.deadline = inf
         self.exchange = exchange = Exchange(self._plane, self, forward)
+        if self._plane.overdue is not None:
+            self._plane.overdue.began(self)
         exchange.start()
         return True
 

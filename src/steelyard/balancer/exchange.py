@@ -111,6 +111,10 @@ class Exchange:
         """The client paused too long within its body."""
         self._end(408, "the request's body paused too long", failed=False)
 
+    def on_overdue(self) -> None:
+        """The exchange as a whole took too long, whoever held it up."""
+        self._end(504, "the exchange took too long", failed=False)
+
     def cancel(self) -> None:
         """The client is gone: the worker need not go on."""
         if self._plane.journal is not None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import logging
 import secrets
 import socket
+from math import inf
 
 from steelyard.balancer.client import Client
 from steelyard.balancer.counters import Bell
+from steelyard.balancer.crowd import Crowd
 from steelyard.balancer.journal import Journal
 from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
+from steelyard.balancer.overdue import Overdue
 from steelyard.balancer.table import EMPTY, Table
 from steelyard.config.settings import Gateway
 
@@ -33,12 +36,14 @@ class Plane:
         "bell",
         "body_limit",
         "clients",
+        "crowd",
         "draining",
         "greeted",
         "journal",
         "limits",
         "loop",
         "manner",
+        "overdue",
         "refused",
         "table",
     )
@@ -52,6 +57,9 @@ class Plane:
         self.journal = None if limits.access_log is None else Journal()
         self.bell = bell
         self.loop = Loop(_sweep_every(limits))
+        self.crowd = None if limits.client_connections is None else Crowd(limits.client_connections)
+        whole = limits.total_timeout
+        self.overdue = None if whole is None else Overdue(self.loop, whole)
         self.table: Table = EMPTY
         self.clients: set[Client] = set()
         self.draining = False
@@ -103,6 +111,10 @@ class Plane:
     def client_left(self, client: Client) -> None:
         """A connection ended: there may be room for another, or nothing left to wait for."""
         self.clients.discard(client)
+        if self.crowd is not None:
+            self.crowd.left(client)
+        if self.overdue is not None:
+            self.overdue.left(client)
         if not self.draining:
             self._listener.resume()
         elif not self.clients:
@@ -137,5 +149,6 @@ def _sweep_every(limits: Gateway) -> float:
         limits.answer_timeout,
         limits.upstream_idle,
         limits.tunnel_idle,
+        limits.total_timeout or inf,
     )
     return min(0.5, max(0.05, shortest / 4))

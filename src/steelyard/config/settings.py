@@ -183,6 +183,10 @@ class Gateway(Section):
     )
     backlog: Count = key(1024, "Connections that may wait to be accepted, per process.")
     connections: Count = key(10000, "Most clients connected, per process.")
+    client_connections: Count | None = key(
+        None,
+        "Most connections of one client address, per process; trusted proxies are not counted.",
+    )
     head: Bytes = key(32 * 1024, "Largest request or response head; larger: 431 or 502.", gt=0)
     fields: Count = key(100, "Most fields in a head; more: 431 or 502.")
     body: Bytes | None = key(None, "Largest request body; larger: 413. None: no limit.")
@@ -191,6 +195,9 @@ class Gateway(Section):
     body_timeout: Seconds = key(60.0, "Longest pause within a body, either way.", gt=0)
     connect_timeout: Seconds = key(3.0, "A worker must accept in this time.", gt=0)
     answer_timeout: Seconds = key(60.0, "A worker must begin its answer by then, or 504.", gt=0)
+    total_timeout: Seconds | None = key(
+        None, "An exchange must be over by then, answer and all; a tunnel is none.", gt=0
+    )
     upstream_idle: Seconds = key(
         4.0, "An idle connection to a worker is closed after this; less than the worker's own."
     )
