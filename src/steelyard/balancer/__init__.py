@@ -9,7 +9,7 @@ forward   client's bytes → worker's bytes.  answer: worker's bytes → client'
 grammar   strict heads.  fields: what names mean.  framing: bodies.  headers: rewriting
 origin    who a request is from, and whom to believe.  greeting, proxy_protocol: told by a proxy
 refusals  our own answers.  journal: notes of requests.  access_log: what is written of them
-crowd     connections per client.  overdue: exchanges that take too long.  Both only when limited
+crowd     connections per client.  overdue: exchanges that take too long.  pace: slow bodies
 table     who gets new requests (ring), made by the directory.  worker: address, tally, idle pool
 feed      queues in, reports out.  intake, resolver: queue → table.  reporter, counters: → report
 """

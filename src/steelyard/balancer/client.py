@@ -20,6 +20,7 @@ from steelyard.balancer.greeting import Greeting
 from steelyard.balancer.journal import REFUSED, Note
 from steelyard.balancer.loop import BROKEN, IN, OUT
 from steelyard.balancer.origin import local_address
+from steelyard.balancer.pace import Pace
 from steelyard.balancer.refusals import refusal
 from steelyard.balancer.stream import Stream
 
@@ -42,6 +43,7 @@ class Client(Stream):
 
     __slots__ = (
         "_origin",
+        "_pace",
         "_phase",
         "_plane",
         "_seen",
@@ -57,6 +59,7 @@ class Client(Stream):
         self._plane = plane
         self._origin = plane.manner.origin(peer, b"http")
         self._phase = SERVING
+        self._pace = None if plane.limits.body_rate is None else Pace(plane.limits.body_rate)
         self._seen = 0  # how much of `buffer` was searched for the end of a head
         self._served = False
         self._turning = False
@@ -91,6 +94,9 @@ class Client(Stream):
             self.abort()
 
     def expire(self) -> None:
+        if self._pace is not None and self._moves() and self._pace.kept(self.loop.now):
+            self.deadline = self._pace.bound(self.loop.now + self._plane.limits.body_timeout)
+            return
         exchange = self.exchange
         if exchange is None:
             if self._phase == SERVING and self.buffer:
@@ -124,6 +130,16 @@ class Client(Stream):
             self.finished(keep)
         else:
             self.abort()
+
+    def hurry(self) -> None:
+        """It is the client's turn: it has so long for its next byte, and a pace to keep."""
+        now = self.loop.now
+        limit = now + self._plane.limits.body_timeout
+        if self._pace is not None:
+            if self.deadline == inf:
+                self._pace.begin(now)
+            limit = self._pace.bound(limit)
+        self.deadline = limit
 
     def finished(self, keep: bool) -> None:
         """The exchange is over; go on with the next request, or end."""
@@ -198,6 +214,8 @@ class Client(Stream):
         data = self.loop.view[:count]
         if exchange is not None:
             if not exchange.forward.done:
+                if self._pace is not None:
+                    self._pace.moved(count)
                 exchange.on_body(data)
                 return
             self.buffer += data
@@ -232,6 +250,11 @@ class Client(Stream):
         waits = exchange.forward.head.http11 and exchange.answer.head is None
         if waits and not self.send(STILL_THERE):
             self.abort()
+
+    def _moves(self) -> bool:
+        """Whether a body is on its way, from or to the client."""
+        exchange = self.exchange
+        return bool(self.pending) or (exchange is not None and not exchange.forward.done)
 
     # One request after the other
 
@@ -278,7 +301,8 @@ class Client(Stream):
     def _wait(self) -> None:
         """Nothing can be begun: wait for the client to read, or to send the next request."""
         if self.pending:
-            self.deadline = min(self.deadline, self.loop.now + self._plane.limits.body_timeout)
+            if self.deadline == inf:  # otherwise whatever the client sends would buy it time
+                self.hurry()
             if len(self.buffer) >= WINDOW:
                 self.pause()
         elif self.eof:
@@ -294,10 +318,13 @@ class Client(Stream):
     # Writing and ending
 
     def _drain(self) -> None:
+        before = self.sent
         if not self.flush():
             self.abort()
         elif self.pending:
-            self.deadline = self.loop.now + self._plane.limits.body_timeout
+            if self._pace is not None:
+                self._pace.moved(self.sent - before)
+            self.hurry()
         elif self.exchange is not None:
             self.exchange.on_client_drained()
         elif self._phase == ENDING:
@@ -312,7 +339,8 @@ class Client(Stream):
         if not self.pending:
             self._linger()
             return
-        self.deadline = self.loop.now + self._plane.limits.body_timeout
+        self.deadline = inf  # the last window, if there was one, is over
+        self.hurry()
         if not self.eof:
             self.resume()
 

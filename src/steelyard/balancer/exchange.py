@@ -100,7 +100,10 @@ class Exchange:
 
     def on_client_drained(self) -> None:
         """The client has taken all we had for it."""
-        self._client.deadline = inf if self.forward.done else self._pause_limit()
+        if self.forward.done:
+            self._client.deadline = inf
+        else:
+            self._client.hurry()
         upstream = self._upstream
         if upstream is not None and not upstream.connecting:
             upstream.resume()
@@ -108,8 +111,8 @@ class Exchange:
                 upstream.deadline = self._pause_limit()
 
     def on_client_late(self) -> None:
-        """The client paused too long within its body."""
-        self._end(408, "the request's body paused too long", failed=False)
+        """The client paused too long within its body, or sent too little of it."""
+        self._end(408, "the request's body came too slowly", failed=False)
 
     def on_overdue(self) -> None:
         """The exchange as a whole took too long, whoever held it up."""
@@ -265,7 +268,7 @@ class Exchange:
     def _read_on(self, upstream: Upstream) -> None:
         if not self.forward.done and not upstream.pending and not self._broken:
             self._client.resume()
-            self._client.deadline = self._pause_limit()
+            self._client.hurry()
 
     def _break(self, upstream: Upstream) -> None:
         """The worker takes no more. Whether it has answered, the next read will tell."""
@@ -289,7 +292,7 @@ class Exchange:
             self._client.deadline = inf
             self._began = monotonic()
         else:
-            self._client.deadline = self._pause_limit()
+            self._client.hurry()
 
     def _repeatable(self, upstream: Upstream) -> bool:
         if self.forward.replay is None:
@@ -305,7 +308,7 @@ class Exchange:
     def _answer_progress(self, client: Client, upstream: Upstream) -> None:
         if client.pending:
             upstream.pause()
-            client.deadline = self._pause_limit()
+            client.hurry()
         if self.answer.head is not None:
             upstream.deadline = inf if client.pending else self._pause_limit()
 

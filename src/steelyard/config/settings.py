@@ -193,6 +193,11 @@ class Gateway(Section):
     head_timeout: Seconds = key(10.0, "A request head must be complete in this time.", gt=0)
     idle_timeout: Seconds = key(75.0, "An idle client connection is closed after this.", gt=0)
     body_timeout: Seconds = key(60.0, "Longest pause within a body, either way.", gt=0)
+    body_rate: Bytes | None = key(
+        None,
+        "Least bytes per second of a body, either way, over 5 s in which the client is to move.",
+        gt=0,
+    )
     connect_timeout: Seconds = key(3.0, "A worker must accept in this time.", gt=0)
     answer_timeout: Seconds = key(60.0, "A worker must begin its answer by then, or 504.", gt=0)
     total_timeout: Seconds | None = key(
