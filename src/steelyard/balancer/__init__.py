@@ -8,7 +8,8 @@ dial      which worker, and which next.  upstream: a connection to one
 forward   client's bytes → worker's bytes.  answer: worker's bytes → client's bytes.  No sockets
 grammar   strict heads.  fields: what names mean.  framing: bodies.  headers: rewriting
 origin    who a request is from, and whom to believe.  greeting, proxy_protocol: told by a proxy
-refusals  our own answers
+refusals  our own answers.  journal: notes of requests.  access_log: what is written of them
+crowd     connections per client.  overdue: exchanges that take too long.  pace: slow bodies
 table     who gets new requests, made by the directory.  worker: address, tally, idle pool
 slowstart a new worker's weight.  gauge: how long a worker takes
 ejection  who is left alone for a while.  budget: how many retries there are

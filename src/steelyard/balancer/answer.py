@@ -34,6 +34,7 @@ class Answer:
         "_rest",
         "done",
         "head",
+        "head_size",
         "keep",
         "switched",
         "until_close",
@@ -48,6 +49,7 @@ class Answer:
         self._chunked = False  # towards the client
         self._rest = False  # the worker sent more than its answer
         self.head: AnswerHead | None = None  # of the final answer
+        self.head_size = 0  # as the client got it
         self.done = False
         self.keep = False  # the client's connection outlives this answer
         self.switched = False  # to the protocol that the client asked for
@@ -115,7 +117,9 @@ class Answer:
             self._chunked = request.http11
             self.until_close = not request.http11
             self.keep = self.keep and request.http11
-        return answer_start(head, self._chunked, self.keep, request)
+        start = answer_start(head, self._chunked, self.keep, request)
+        self.head_size = len(start)
+        return start
 
     def _relay(self, data: Buffer) -> Buffer:
         body = self._body

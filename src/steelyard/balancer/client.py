@@ -17,8 +17,10 @@ from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_lines
 from steelyard.balancer.greeting import Greeting
+from steelyard.balancer.journal import REFUSED, Note
 from steelyard.balancer.loop import BROKEN, IN, OUT
 from steelyard.balancer.origin import local_address
+from steelyard.balancer.pace import Pace
 from steelyard.balancer.refusals import refusal
 from steelyard.balancer.stream import Stream
 
@@ -41,6 +43,7 @@ class Client(Stream):
 
     __slots__ = (
         "_origin",
+        "_pace",
         "_phase",
         "_plane",
         "_seen",
@@ -56,6 +59,7 @@ class Client(Stream):
         self._plane = plane
         self._origin = plane.manner.origin(peer, b"http")
         self._phase = SERVING
+        self._pace = None if plane.limits.body_rate is None else Pace(plane.limits.body_rate)
         self._seen = 0  # how much of `buffer` was searched for the end of a head
         self._served = False
         self._turning = False
@@ -69,8 +73,13 @@ class Client(Stream):
 
     @property
     def peer(self) -> bytes:
-        """The client's address, as far as we or a trusted proxy can see."""
+        """Who it is: its address, or the one that a trusted proxy speaks for."""
         return self._origin.peer
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it is a trusted proxy, speaking for itself."""
+        return self._origin.trusted
 
     # From the loop
 
@@ -85,6 +94,9 @@ class Client(Stream):
             self.abort()
 
     def expire(self) -> None:
+        if self._pace is not None and self._moves() and self._pace.kept(self.loop.now):
+            self.deadline = self._pace.bound(self.loop.now + self._plane.limits.body_timeout)
+            return
         exchange = self.exchange
         if exchange is None:
             if self._phase == SERVING and self.buffer:
@@ -111,10 +123,23 @@ class Client(Stream):
         """An answer of our own."""
         exchange = self.exchange
         name = b"" if exchange is None else exchange.forward.head.request_id
-        if self.send(refusal(status, reason, keep=keep, bodiless=bodiless, request_id=name)):
+        text = refusal(status, reason, keep=keep, bodiless=bodiless, request_id=name)
+        if self._plane.journal is not None:
+            self._note(status, len(text) - text.index(END) - len(END))
+        if self.send(text):
             self.finished(keep)
         else:
             self.abort()
+
+    def hurry(self) -> None:
+        """It is the client's turn: it has so long for its next byte, and a pace to keep."""
+        now = self.loop.now
+        limit = now + self._plane.limits.body_timeout
+        if self._pace is not None:
+            if self.deadline == inf:
+                self._pace.begin(now)
+            limit = self._pace.bound(limit)
+        self.deadline = limit
 
     def finished(self, keep: bool) -> None:
         """The exchange is over; go on with the next request, or end."""
@@ -147,6 +172,8 @@ class Client(Stream):
         self._phase = SERVING
         if source is not None:
             self._origin = self._plane.manner.origin(source, b"https" if tls else b"http")
+            if self._plane.crowd is not None and not self._plane.crowd.admit(self):
+                return
         if rest:
             self.buffer = rest
             self._turn()
@@ -187,6 +214,8 @@ class Client(Stream):
         data = self.loop.view[:count]
         if exchange is not None:
             if not exchange.forward.done:
+                if self._pace is not None:
+                    self._pace.moved(count)
                 exchange.on_body(data)
                 return
             self.buffer += data
@@ -221,6 +250,11 @@ class Client(Stream):
         waits = exchange.forward.head.http11 and exchange.answer.head is None
         if waits and not self.send(STILL_THERE):
             self.abort()
+
+    def _moves(self) -> bool:
+        """Whether a body is on its way, from or to the client."""
+        exchange = self.exchange
+        return bool(self.pending) or (exchange is not None and not exchange.forward.done)
 
     # One request after the other
 
@@ -258,13 +292,16 @@ class Client(Stream):
         self.buffer = data[end + len(END) :]
         self.deadline = inf
         self.exchange = exchange = Exchange(self._plane, self, forward)
+        if self._plane.overdue is not None:
+            self._plane.overdue.began(self)
         exchange.start()
         return True
 
     def _wait(self) -> None:
         """Nothing can be begun: wait for the client to read, or to send the next request."""
         if self.pending:
-            self.deadline = min(self.deadline, self.loop.now + self._plane.limits.body_timeout)
+            if self.deadline == inf:  # otherwise whatever the client sends would buy it time
+                self.hurry()
             if len(self.buffer) >= WINDOW:
                 self.pause()
         elif self.eof:
@@ -280,10 +317,13 @@ class Client(Stream):
     # Writing and ending
 
     def _drain(self) -> None:
+        before = self.sent
         if not self.flush():
             self.abort()
         elif self.pending:
-            self.deadline = self.loop.now + self._plane.limits.body_timeout
+            if self._pace is not None:
+                self._pace.moved(self.sent - before)
+            self.hurry()
         elif self.exchange is not None:
             self.exchange.on_client_drained()
         elif self._phase == ENDING:
@@ -298,9 +338,17 @@ class Client(Stream):
         if not self.pending:
             self._linger()
             return
-        self.deadline = self.loop.now + self._plane.limits.body_timeout
+        self.deadline = inf  # the last window, if there was one, is over
+        self.hurry()
         if not self.eof:
             self.resume()
+
+    def _note(self, status: int, size: int) -> None:
+        exchange, now = self.exchange, self.loop.now
+        if exchange is not None:
+            exchange.note(status, size, REFUSED)
+        elif self._plane.journal is not None:
+            self._plane.journal.note(Note(now, now, self.peer, None, status, size, "", REFUSED))
 
     def _linger(self) -> None:
         if self.eof:

@@ -25,6 +25,7 @@ from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.framing import Buffer
 from steelyard.balancer.gauge import FAULT
+from steelyard.balancer.journal import CANCELLED, COMPLETE, CUT, GONE, SWITCHED, Note
 from steelyard.balancer.loop import IN, OUT
 from steelyard.balancer.tunnel import Tunnel
 from steelyard.balancer.upstream import Upstream
@@ -43,6 +44,8 @@ class Exchange:
         "_client",
         "_dial",
         "_heard",
+        "_mark",
+        "_opened",
         "_plane",
         "_relayed",
         "_upstream",
@@ -59,6 +62,8 @@ class Exchange:
         self._upstream: Upstream | None = None
         self._began = 0.0  # when the worker had what it needs to answer
         self._heard = False  # the worker said something
+        self._opened = plane.loop.now
+        self._mark = client.sent  # what it had got before
         self._relayed = False  # the client has a part of the worker's answer
         self._broken = False  # the worker takes no more, but may have answered
         self._waiting = False  # in the line
@@ -109,7 +114,10 @@ class Exchange:
 
     def on_client_drained(self) -> None:
         """The client has taken all we had for it."""
-        self._client.deadline = inf if self.forward.done else self._pause_limit()
+        if self.forward.done:
+            self._client.deadline = inf
+        else:
+            self._client.hurry()
         upstream = self._upstream
         if upstream is not None and not upstream.connecting:
             upstream.resume()
@@ -117,12 +125,18 @@ class Exchange:
                 upstream.deadline = self._pause_limit()
 
     def on_client_late(self) -> None:
-        """The client paused too long within its body."""
-        self._end(408, "the request's body paused too long", failed=False)
+        """The client paused too long within its body, or sent too little of it."""
+        self._end(408, "the request's body came too slowly", failed=False)
+
+    def on_overdue(self) -> None:
+        """The exchange as a whole took too long, whoever held it up."""
+        self._end(504, "the exchange took too long", failed=False)
 
     def cancel(self) -> None:
         """The client is gone: the worker need not go on."""
         self._leave_line()
+        if self._plane.journal is not None:
+            self._note_end(GONE, CANCELLED)
         self._drop_upstream(failed=False)
 
     # The line
@@ -304,7 +318,7 @@ class Exchange:
     def _read_on(self, upstream: Upstream) -> None:
         if not self.forward.done and not upstream.pending and not self._broken:
             self._client.resume()
-            self._client.deadline = self._pause_limit()
+            self._client.hurry()
 
     def _break(self, upstream: Upstream) -> None:
         """The worker takes no more. Whether it has answered, the next read will tell."""
@@ -328,7 +342,7 @@ class Exchange:
             self._client.deadline = inf
             self._began = monotonic()
         else:
-            self._client.deadline = self._pause_limit()
+            self._client.hurry()
 
     def _repeatable(self, upstream: Upstream) -> bool:
         if self.forward.replay is None:
@@ -351,17 +365,21 @@ class Exchange:
     def _answer_progress(self, client: Client, upstream: Upstream) -> None:
         if client.pending:
             upstream.pause()
-            client.deadline = self._pause_limit()
+            client.hurry()
         if self.answer.head is not None:
             upstream.deadline = inf if client.pending else self._pause_limit()
 
     def _switch(self, client: Client, upstream: Upstream) -> None:
+        if self._plane.journal is not None:
+            self._note_end(101, SWITCHED)
         self._upstream = None
         upstream.give_up()
         early = client.give_up()
         Tunnel(client, upstream, self._plane.limits.tunnel_idle).begin(early, client.eof)
 
     def _complete(self, upstream: Upstream) -> None:
+        if self._plane.journal is not None:
+            self._note_end(0, COMPLETE)
         self._upstream = None
         clean = self.forward.done and not upstream.pending and not self._broken
         if clean and self.answer.reusable and upstream.worker.serving:
@@ -395,6 +413,8 @@ class Exchange:
         self._leave_line()
         if failed and self._upstream is not None:
             self._plane.struck(self._upstream.worker)
+        if self._relayed and self._plane.journal is not None:
+            self._note_end(status, CUT)
         self._drop_upstream(failed)
         if self._relayed:
             self._client.cut(self.answer.until_close)
@@ -402,6 +422,21 @@ class Exchange:
         head = self.forward.head
         keep = head.keep and not self._closing()
         self._client.refuse(status, reason, keep, head.method == b"HEAD")
+
+    def note(self, status: int, size: int, outcome: str) -> None:
+        """For the access log; only when there is one."""
+        journal, upstream, loop = self._plane.journal, self._upstream, self._plane.loop
+        if journal is not None:
+            worker = "" if upstream is None else upstream.worker.name
+            head = self.forward.head
+            peer = self._client.peer
+            journal.note(Note(self._opened, loop.now, peer, head, status, size, worker, outcome))
+
+    def _note_end(self, status: int, outcome: str) -> None:
+        """With the status and as much of the body as the client got."""
+        head, client = self.answer.head, self._client
+        sent = client.sent + len(client.pending) - self._mark - self.answer.head_size
+        self.note(status if head is None else head.status, max(0, sent), outcome)
 
     def _drop_upstream(self, failed: bool) -> None:
         upstream = self._upstream

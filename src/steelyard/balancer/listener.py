@@ -75,10 +75,14 @@ class Listener:
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._plane.clients.add(Client(self._plane, sock, peer))
+            client = Client(self._plane, sock, peer)
         except OSError as error:
             log.warning("a client was lost as it came: %s", error)
             sock.close()
+            return
+        self._plane.clients.add(client)
+        if self._plane.crowd is not None:
+            self._plane.crowd.admit(client)
 
     def _out_of(self, error: OSError) -> None:
         """No file descriptor or memory: level-triggered epoll would spin, so look away a while."""

@@ -15,13 +15,16 @@ from math import inf
 from steelyard.balancer.budget import Budget
 from steelyard.balancer.client import Client
 from steelyard.balancer.counters import Bell, Tally
+from steelyard.balancer.crowd import Crowd
 from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.gauge import GAUGES, assume
+from steelyard.balancer.journal import Journal
 from steelyard.balancer.line import Line
 from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
+from steelyard.balancer.overdue import Overdue
 from steelyard.balancer.table import EMPTY, Table
 from steelyard.balancer.worker import Worker
 from steelyard.config.settings import Gateway
@@ -42,15 +45,18 @@ class Plane:
         "body_limit",
         "budget",
         "clients",
+        "crowd",
         "draining",
         "ejector",
         "gauge",
         "greeted",
+        "journal",
         "keyed",
         "limits",
         "line",
         "loop",
         "manner",
+        "overdue",
         "refused",
         "room",
         "table",
@@ -72,6 +78,10 @@ class Plane:
         self.loop = Loop(_sweep_every(limits))
         self.budget = Budget(limits.retry_budget / 100, self.loop.now)
         self.ejector = Ejector(limits.eject_after, limits.eject_first, limits.eject_longest)
+        self.journal = None if limits.access_log is None else Journal()
+        self.crowd = None if limits.client_connections is None else Crowd(limits.client_connections)
+        whole = limits.total_timeout
+        self.overdue = None if whole is None else Overdue(self.loop, whole)
         self.table: Table = EMPTY
         self.clients: set[Client] = set()
         self.draining = False
@@ -182,6 +192,10 @@ class Plane:
     def client_left(self, client: Client) -> None:
         """A connection ended: there may be room for another, or nothing left to wait for."""
         self.clients.discard(client)
+        if self.crowd is not None:
+            self.crowd.left(client)
+        if self.overdue is not None:
+            self.overdue.left(client)
         if not self.draining:
             self._listener.resume()
         elif not self.clients:
@@ -219,5 +233,6 @@ def _sweep_every(limits: Gateway) -> float:
         limits.upstream_idle,
         limits.tunnel_idle,
         limits.waiting_time,
+        limits.total_timeout or inf,
     )
     return min(0.5, max(0.05, shortest / 4))

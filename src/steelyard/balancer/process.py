@@ -9,6 +9,7 @@ import socket
 from collections.abc import Iterable
 from math import inf
 
+from steelyard.balancer.access_log import AccessLog
 from steelyard.balancer.control import Control
 from steelyard.balancer.counters import Bell
 from steelyard.balancer.feed import AgentSource
@@ -33,12 +34,23 @@ def run_balancer(settings: Gateway, fd: int, balancer_id: str, source: AgentSour
     plane = Plane(settings, socket.socket(fileno=fd), Bell())
     Signals(plane)
     control = Control(plane, balancer_id, source, random.Random())
+    writer = _access_log(settings, plane)
     control.start()
     gc.freeze()  # what lives until the end need not be looked through again and again
     log.info("serving")
     plane.run()
+    if writer is not None:
+        writer.finish(FAREWELL)
     control.finish(FAREWELL)
     log.info("stopped")
+
+
+def _access_log(settings: Gateway, plane: Plane) -> AccessLog | None:
+    if settings.access_log is None or plane.journal is None:
+        return None
+    writer = AccessLog(settings.access_log, settings.access_log_format, plane.journal)
+    writer.start()
+    return writer
 
 
 def fixed_queue(workers: Iterable[str]) -> Queue:

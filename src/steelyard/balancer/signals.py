@@ -1,4 +1,4 @@
-"""Signals: SIGTERM and SIGINT as events of the loop."""
+"""Signals as events of the loop: SIGTERM and SIGINT stop, SIGUSR1 has the access log reopened."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ class Signals:
         self.deadline = inf
         plane.loop.add(self._read, self, IN)
         signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        for number in STOP:
+        for number in (*STOP, signal.SIGUSR1):
             signal.signal(number, _ignore)
 
     def on_event(self, mask: int) -> None:
         for number in os.read(self._read, 64):
             if number in STOP:
                 self._plane.stop()
+            elif number == signal.SIGUSR1 and self._plane.journal is not None:
+                self._plane.journal.reopen = True
 
     def expire(self) -> None:
         """It waits for ever."""

@@ -17,6 +17,7 @@ from steelyard.config.values import (
     Address,
     AddressText,
     Bytes,
+    LogPath,
     Name,
     Networks,
     Ports,
@@ -203,14 +204,26 @@ class Gateway(Section):
     )
     backlog: Count = key(1024, "Connections that may wait to be accepted, per process.")
     connections: Count = key(10000, "Most clients connected, per process.")
+    client_connections: Count | None = key(
+        None,
+        "Most connections of one client address, per process; trusted proxies are not counted.",
+    )
     head: Bytes = key(32 * 1024, "Largest request or response head; larger: 431 or 502.", gt=0)
     fields: Count = key(100, "Most fields in a head; more: 431 or 502.")
     body: Bytes | None = key(None, "Largest request body; larger: 413. None: no limit.")
     head_timeout: Seconds = key(10.0, "A request head must be complete in this time.", gt=0)
     idle_timeout: Seconds = key(75.0, "An idle client connection is closed after this.", gt=0)
     body_timeout: Seconds = key(60.0, "Longest pause within a body, either way.", gt=0)
+    body_rate: Bytes | None = key(
+        None,
+        "Least bytes per second of a body, either way, over 5 s in which the client is to move.",
+        gt=0,
+    )
     connect_timeout: Seconds = key(3.0, "A worker must accept in this time.", gt=0)
     answer_timeout: Seconds = key(60.0, "A worker must begin its answer by then, or 504.", gt=0)
+    total_timeout: Seconds | None = key(
+        None, "An exchange must be over by then, answer and all; a tunnel is none.", gt=0
+    )
     upstream_idle: Seconds = key(
         4.0, "An idle connection to a worker is closed after this; less than the worker's own."
     )
@@ -248,6 +261,10 @@ class Gateway(Section):
         1000, "Most requests that wait for a worker below that limit, per process; more: 503."
     )
     waiting_time: Seconds = key(5.0, "Longest wait for such a worker; longer: 503.", gt=0)
+    access_log: LogPath | None = key(
+        None, "A file to which a line per request is appended; SIGUSR1 has it opened anew."
+    )
+    access_log_format: Literal["json", "combined"] = key("json", "What such a line looks like.")
     retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
     retry_budget: Percent = key(
         20.0, "Most retries in percent of the recent requests, beside a few per second."

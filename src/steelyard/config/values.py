@@ -168,6 +168,9 @@ Name = Annotated[
 UrlPath = Annotated[
     str, Field(pattern=r"^/[!-~]*$"), Kind("PATH", "a path that begins with /", "/health")
 ]
+LogPath = Annotated[
+    str, Field(min_length=1), Kind("PATH", "a path, or - for standard output", "access.log")
+]
 StoreUrl = Annotated[
     str, Field(pattern=r"^(sqlite:.*|memory:)$"), Kind("URL", "a store", "sqlite:PATH or memory:")
 ]

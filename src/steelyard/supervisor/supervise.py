@@ -54,8 +54,14 @@ class Supervisor:
             loop.add_signal_handler(number, self.stop)
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
             loop.add_signal_handler(signal.SIGHUP, self.stop)
+        loop.add_signal_handler(signal.SIGUSR1, self.reopen_logs)
         for child in self.children:
             child.start()
+
+    def reopen_logs(self) -> None:
+        """Have the access log opened anew: it was moved away."""
+        for child in self.balancers:
+            child.signal(signal.SIGUSR1)
 
     def stop(self) -> None:
         """Ask for the end; asked again, insist."""

@@ -1,0 +1,121 @@
+"""What is noted of requests."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+from steelyard.balancer import journal
+from steelyard.balancer.journal import COMPLETE, Journal, Note
+from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, always, once, stage, until
+from tests.balancer.test_tunnel import ASK, SWITCH
+
+NOTE = Note(1.0, 2.0, b"192.0.2.7", None, 400, 0, "", COMPLETE)
+
+
+def test_a_full_journal_drops_and_counts() -> None:
+    """The newest are dropped: what is kept has no gaps in the middle."""
+    full = Journal()
+    for number in range(journal.MOST + 3):
+        full.note(NOTE._replace(status=number))
+    assert full.dropped == 3
+    assert [note.status for note in full.take(2)] == [0, 1]
+    assert len(full.take(10 * journal.MOST)) == journal.MOST - 2
+    assert full.take(1) == []
+
+
+def noted(s: Stage, count: int = 1) -> list[Note]:
+    """Wait for that many notes."""
+    notes: list[Note] = []
+
+    def enough() -> bool:
+        assert s.plane.journal is not None
+        notes.extend(s.plane.journal.take(100))
+        return len(notes) >= count
+
+    until(enough)
+    assert len(notes) == count
+    return notes
+
+
+def outcome(note: Note) -> tuple[int, int, str, str]:
+    return note.status, note.size, note.worker, note.outcome
+
+
+def test_answers() -> None:
+    """A request is noted with its answer's status and the size of its body."""
+    chunked = b"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+    for answer, status, size in ((OK, 200, 2), (chunked, 404, 12)):
+        with stage(always(answer), access_log="-") as s, s.call() as client:
+            client.send(GET + GET)
+            assert [client.answer().status for _ in range(2)] == [status] * 2
+            for note in noted(s, 2):
+                assert outcome(note) == (status, size, "w0", "complete")
+                assert note.peer == b"127.0.0.1"
+                assert note.head is not None
+                assert (note.head.method, note.head.target) == (b"GET", b"/")
+                assert note.ended >= note.began
+
+
+def test_refusals() -> None:
+    """So are our own answers, with or without a head that could be read."""
+    with stage(access_log="-") as s:
+        for request, status in ((GET, 503), (b"nonsense\r\n\r\n", 400)):
+            size = len(s.get(request).body)
+            (note,) = noted(s)
+            assert outcome(note) == (status, size, "", "refused")
+            assert (note.head is None) is (status == 400)
+
+
+def test_a_cut_answer() -> None:
+    """One that broke off is noted as far as it came."""
+    with stage(once(OK[:-1]), access_log="-") as s, s.call() as client:
+        client.send(GET)
+        assert client.rest().endswith(b"\r\n\r\no")
+        assert outcome(noted(s)[0]) == (200, 1, "w0", "cut")
+
+
+def test_a_client_that_went() -> None:
+    """A request that nobody waits for any more is noted too."""
+    with stage(lambda conn: conn.rest() and None, access_log="-") as s, s.call() as client:
+        client.send(GET)
+        until(lambda: GET[:5] in s.worker.bytes)
+        client.reset()
+        assert outcome(noted(s)[0]) == (499, 0, "w0", "cancelled")
+
+
+def test_a_tunnel() -> None:
+    """A tunnel is noted as it begins, and only then."""
+    with stage(once(SWITCH), access_log="-") as s, s.call() as client:
+        client.send(ASK)
+        assert client.head().status == 101
+        client.sock.shutdown(socket.SHUT_WR)
+        assert client.rest() == b""
+        (note,) = noted(s)
+        assert (note.status, note.worker, note.outcome) == (101, "w0", "switched")
+
+
+def test_nothing_is_noted_without_a_log() -> None:
+    """Off is off."""
+    with stage(always()) as s:
+        s.get()
+        assert s.plane.journal is None
+
+
+def test_a_request_is_noted_once() -> None:
+    """Not when it is read, not when it is tried again: when it ends."""
+    go = threading.Event()
+
+    def slow(conn: Conn) -> None:
+        conn.request()
+        assert go.wait(PATIENCE)
+        conn.send(OK)
+
+    with stage(lambda conn: conn.reset(), slow, access_log="-") as s, s.call() as client:
+        client.send(GET)
+        until(lambda: len(s.workers[1].seen) == 1)
+        assert s.plane.journal is not None
+        assert s.plane.journal.take(1) == []
+        go.set()
+        assert client.answer().status == 200
+        assert outcome(noted(s)[0]) == (200, 2, "w1", "complete")
