@@ -200,7 +200,8 @@ def prompter() -> Iterator[Stage]:
         number = int(conn.request().start.split(b" ")[1][1:])
         conn.send(replies[number].raw if number < len(replies) else OK)
 
-    with stage(play, retries=0) as s:
+    # One retry: the worker closes after each answer, and an idle connection may just have ended.
+    with stage(play, retries=1) as s:
         yield s
 
 
