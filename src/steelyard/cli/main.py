@@ -10,6 +10,7 @@ import typer
 import steelyard
 from steelyard.cli.agent import agent
 from steelyard.cli.balancer import balancer
+from steelyard.cli.bench import bench_app
 from steelyard.cli.check import check
 from steelyard.cli.demo import demo
 from steelyard.cli.drain import drain
@@ -21,6 +22,7 @@ from steelyard.cli.up import up
 from steelyard.errors import Fault, SteelyardError
 
 SERVE, WATCH, PARTS = "Serve", "Watch and steer", "The parts, each alone"
+MEASURE = "Measure"
 
 
 def build_app() -> typer.Typer:
@@ -43,6 +45,7 @@ def build_app() -> typer.Typer:
     app.command(rich_help_panel=WATCH)(logs)
     app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(agent)
     app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(balancer)
+    app.add_typer(bench_app(), name="bench", rich_help_panel=MEASURE)
     return app
 
 
