@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup demo test check docs clean
+.PHONY: help setup demo test check tools docs bench-balancer bench-tail clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -11,6 +11,7 @@ help:
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
 	@echo "make setup  only create $(VENV)"
+	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 
 setup: $(VENV)/.ready
 
@@ -36,8 +37,18 @@ check: setup
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs --check
 
-test: check
+# CI skips nothing, so it gets what tests need; elsewhere they say what they lack.
+tools: setup
+	@test "$$CI" != true || $(BIN)/python -m steelyard.bench.tools nginx wrk
+
+test: check tools
 	$(BIN)/pytest
+
+bench-balancer: setup
+	@$(BIN)/steelyard bench balancer $(ARGS)
+
+bench-tail: setup
+	@$(BIN)/steelyard bench tail $(ARGS)
 
 docs: setup
 	$(BIN)/python -m tools.docs

@@ -1,10 +1,14 @@
-"""Programs that the bench needs: found, or installed from Debian's packages."""
+"""Programs that the bench needs: found, or installed from Debian's packages.
+
+`python -m steelyard.bench.tools nginx wrk` installs what is missing, and says nothing otherwise.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,3 +77,7 @@ def _no_services() -> Iterator[None]:
         yield
     finally:
         POLICY.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    install(sys.argv[1:], lambda line: print(line, flush=True))  # noqa: T201

@@ -48,7 +48,12 @@ def cpu_of(root: int) -> Cpu:
 
 def memory_of(root: int) -> int:
     """Bytes of a tree; pages that several processes share are counted once (PSS)."""
-    return sum(_memory(pid) for pid in tree(root))
+    return sum(_memory(pid, "Pss:") for pid in tree(root))
+
+
+def anonymous_of(root: int) -> int:
+    """The same without files' pages: our share of a library grows when a stranger lets go of it."""
+    return sum(_memory(pid, "Pss_Anon:") for pid in tree(root))
 
 
 def _times(pid: int) -> tuple[float, float]:
@@ -61,10 +66,10 @@ def _times(pid: int) -> tuple[float, float]:
     return (own_user + user) / _TICKS, (own_system + system) / _TICKS
 
 
-def _memory(pid: int) -> int:
+def _memory(pid: int, line_name: str) -> int:
     try:
         for line in (PROC / str(pid) / "smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
+            if line.startswith(line_name):
                 return int(line.split()[1]) * 1024
     except OSError:
         pass  # not ours to look into, or an old kernel

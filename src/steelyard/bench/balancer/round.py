@@ -16,7 +16,7 @@ from steelyard.bench.balancer.report import Sample
 from steelyard.bench.launch import pinned
 from steelyard.bench.machine import Cores
 from steelyard.bench.noise import Quiet
-from steelyard.bench.usage import cpu_of, memory_of
+from steelyard.bench.usage import anonymous_of, cpu_of, memory_of
 
 GRACE = 20.0  # a client that takes so much longer than it should is ended
 SETTLE = 0.3  # seconds until a proxy has freed what requests needed
@@ -91,11 +91,11 @@ def _ask(bench: Bench, case: Case, port: int) -> Counts:
 
 def _crowd(target: Target, count: int) -> tuple[Counts, float | None]:
     """Memory with the crowd less memory without, shared among it."""
-    before, began = memory_of(target.pid), time.monotonic()
+    before, began = anonymous_of(target.pid), time.monotonic()
     with Crowd(target.port, count) as crowd:
         seconds = time.monotonic() - began
         time.sleep(SETTLE)
-        grown = memory_of(target.pid) - before
+        grown = anonymous_of(target.pid) - before
         errors = crowd.errors + crowd.gone()
         per_connection = grown / len(crowd) if len(crowd) else None
     return Counts(count, seconds, 0, 0.0, 0.0, errors), per_connection

@@ -14,7 +14,6 @@ _FILE = """
 {{
   admin off
   auto_https off
-  persist_config off
   grace_period 1s
   log {{
     level ERROR

@@ -9,10 +9,13 @@ from steelyard.bench.launch import Command
 from steelyard.bench.ports import HOST
 from steelyard.bench.proxies.base import CONNECTIONS, Proxy, Site
 
+# It wants two files per connection, and does not start where it may not have them; idle clients
+# need one.
 _FILE = """
 global
   nbthread 1
   maxconn {connections}
+  no strict-limits
   {buffers}
 defaults
   mode http
@@ -70,4 +73,4 @@ class HAProxy(Proxy):
             members="\n  ".join(members),
         )
         file.write_text(text)
-        return Command([tools.find(self.program) or self.program, "-q", "-db", "-f", str(file)])
+        return Command([tools.find(self.program) or self.program, "-db", "-f", str(file)])

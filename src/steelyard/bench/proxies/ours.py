@@ -41,4 +41,5 @@ class Ours(Proxy):
             words += ["--worker", f"{HOST}:{port}={weight}"]
         if self._policy:
             words += ["--gateway-policy", self._policy]
-        return Command(words, {PURE: "0" if self._compiled else "1"})
+        leave_aside = is_compiled() and not self._compiled
+        return Command(words, {PURE: "1"} if leave_aside else {})
