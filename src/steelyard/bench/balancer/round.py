@@ -79,14 +79,18 @@ def _ask(bench: Bench, case: Case, port: int) -> Counts:
         words = [sys.executable, "-m", module, str(port), str(seconds), str(connections)]
     else:
         words = wrk.words(case, port, seconds, connections, bench.folder)
-    done = subprocess.run(
-        [*pinned(bench.cores.rest), *words],
-        capture_output=True,
-        text=True,
-        timeout=seconds + GRACE,
-        check=False,
-    )
-    return parse_counts(done.stdout + done.stderr)
+    return _client([*pinned(bench.cores.rest), *words], bench.load)
+
+
+def _client(words: list[str], load: Load) -> Counts:
+    """What it counted; a client that fails is a round in which every connection failed."""
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=load.seconds + GRACE, check=False
+        )
+        return parse_counts(done.stdout + done.stderr)
+    except (ValueError, subprocess.TimeoutExpired):
+        return Counts(0, load.seconds, 0, 0.0, 0.0, errors=load.connections)
 
 
 def _crowd(target: Target, count: int) -> tuple[Counts, float | None]:
