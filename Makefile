@@ -3,11 +3,11 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
 # Programs that tests use, by their Debian package. In CI none may be missing.
-TOOLS := curl nginx
+TOOLS := curl nginx wrk
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup tools demo test fuzz check docs clean
+.PHONY: help setup tools demo test fuzz check docs bench-balancer bench-tail clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -16,6 +16,7 @@ help:
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
 	@echo "make setup  only create $(VENV)"
+	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 
 setup: $(VENV)/.ready
 
@@ -54,6 +55,12 @@ tools:
 
 fuzz: setup
 	FUZZ=$(EXAMPLES) $(BIN)/pytest --timeout 0 tests/balancer/fuzz
+
+bench-balancer: setup
+	@$(BIN)/steelyard bench balancer $(ARGS)
+
+bench-tail: setup
+	@$(BIN)/steelyard bench tail $(ARGS)
 
 docs: setup
 	$(BIN)/python -m tools.docs

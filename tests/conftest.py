@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from steelyard.bench.tools import find
+
 # A time limit per example would fail on a busy machine, not on a bug.
 settings.register_profile("steelyard", deadline=None)
 settings.load_profile("steelyard")
@@ -23,7 +25,8 @@ def _cgroup_writable() -> bool:
 THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
     "curl": lambda: shutil.which("curl") is not None,
-    "nginx": lambda: shutil.which("nginx") is not None,
+    "nginx": lambda: find("nginx") is not None,
+    "wrk": lambda: find("wrk") is not None,
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import steelyard
 
-COMMANDS = ["up", "demo", "check", "status", "scale", "drain", "logs", "agent", "balancer"]
+COMMANDS = ["up", "demo", "check", "status", "scale", "drain", "logs", "agent", "balancer", "bench"]
 
 
 def run(*words: str, **kwargs) -> subprocess.CompletedProcess[str]:

@@ -10,6 +10,7 @@ import typer
 import steelyard
 from steelyard.cli.agent import agent
 from steelyard.cli.balancer import balancer
+from steelyard.cli.bench import bench_app
 from steelyard.cli.check import check
 from steelyard.cli.demo import demo
 from steelyard.cli.drain import drain
@@ -23,6 +24,7 @@ from steelyard.errors import Fault, SteelyardError
 # What follows the first word of the command is the command's, options too, with or without `--`.
 COMMAND = {"allow_interspersed_args": False}
 SERVE, WATCH, PARTS = "Serve", "Watch and steer", "The parts, each alone"
+MEASURE = "Measure"
 
 
 def build_app() -> typer.Typer:
@@ -45,6 +47,7 @@ def build_app() -> typer.Typer:
     app.command(rich_help_panel=WATCH)(logs)
     app.command(cls=ConfiguredCommand, rich_help_panel=PARTS, context_settings=COMMAND)(agent)
     app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(balancer)
+    app.add_typer(bench_app(), name="bench", rich_help_panel=MEASURE)
     return app
 
 

@@ -1,0 +1,14 @@
+"""Measurements against other tools, on this machine, in one run.
+
+    proxies/   what is compared: how each proxy is configured and started, ours among them
+    balancer/  cost per request: cases, rounds, the table (`steelyard bench balancer`)
+    tail/      tail latency with unequal workers (`steelyard bench tail`)
+    usage      CPU and memory of a process and its descendants
+    noise      how much of the cores others took meanwhile
+    machine    which cores, which machine
+    launch     processes that are pinned, and certain to be stopped
+    tools      programs from Debian's packages, found or installed; venv: those from PyPI
+    stats      median, spread, ratio; cells: figures in a table; markdown: in a document
+
+Single runs spread by a quarter: only ratios of medians of interleaved rounds of one run count.
+"""

@@ -1,0 +1,45 @@
+"""Who is measured, in the order of the table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from steelyard.bench.balancer.cases import Case
+from steelyard.bench.proxies import haproxy, nginx
+from steelyard.bench.proxies.aiohttp_proxy import Aiohttp
+from steelyard.bench.proxies.base import Proxy
+from steelyard.bench.proxies.caddy import Caddy
+from steelyard.bench.proxies.haproxy import HAProxy
+from steelyard.bench.proxies.nginx import Nginx
+from steelyard.bench.proxies.ours import Ours
+
+NGINX, HAPROXY = "nginx", "haproxy"
+TUNED = ("nginx-64k", "haproxy-64k")  # the better of them is the measure for bodies
+
+
+class Contender(NamedTuple):
+    """A proxy, and what it takes part in."""
+
+    proxy: Proxy
+    bodies_only: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.proxy.name
+
+    def takes_part(self, case: Case) -> bool:
+        return case.has_body or not self.bodies_only
+
+
+def contenders() -> tuple[Contender, ...]:
+    """All of them, there or not."""
+    return (
+        Contender(Ours("compiled", compiled=True)),
+        Contender(Ours("pure", compiled=False)),
+        Contender(Nginx(NGINX)),
+        Contender(HAProxy(HAPROXY)),
+        Contender(Nginx(TUNED[0], nginx.BUFFERS_64K), bodies_only=True),
+        Contender(HAProxy(TUNED[1], haproxy.BUFFERS_64K), bodies_only=True),
+        Contender(Caddy()),
+        Contender(Aiohttp()),
+    )

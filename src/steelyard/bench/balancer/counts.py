@@ -1,0 +1,31 @@
+"""What a client counted in one round, and the line in which it says so."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+MARK = "counted: "
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """One round, as the client saw it."""
+
+    requests: int
+    seconds: float
+    bytes: int
+    p50_us: float
+    p99_us: float
+    errors: int  # connections that failed, time-outs, answers above 399
+
+    def line(self) -> str:
+        return f"{MARK}{json.dumps(asdict(self))}\n"
+
+
+def parse_counts(text: str) -> Counts:
+    """The counts in a client's output; ValueError where there are none."""
+    for line in text.splitlines():
+        if line.startswith(MARK):
+            return Counts(**json.loads(line.removeprefix(MARK)))
+    raise ValueError(f"the client printed no counts: {text.strip()[-300:] or 'nothing'}")

@@ -1,0 +1,69 @@
+"""What a run says: every sample, and what could not be measured."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, computed_field
+
+from steelyard.bench.noise import DISTURBED
+
+
+class Sample(BaseModel):
+    """One contender, one case, one round."""
+
+    contender: str
+    case: str
+    round: int
+    requests: int
+    seconds: float
+    cpu_user: float  # seconds, of all processes of the proxy
+    cpu_system: float
+    p50_us: float
+    p99_us: float
+    errors: int
+    memory: int  # bytes of the proxy after the round
+    idle_bytes: float | None = None  # per idle connection
+    foreign: float  # share of the cores' time that others took
+
+    @computed_field
+    def disturbed(self) -> bool:
+        """Whether others took so much that the figures are doubtful."""
+        return self.foreign > DISTURBED
+
+    @property
+    def cpu_us(self) -> float | None:
+        """Microseconds of CPU per request."""
+        spent = self.cpu_user + self.cpu_system
+        return spent / self.requests * 1e6 if self.requests else None
+
+    @property
+    def user_us(self) -> float | None:
+        return self.cpu_user / self.requests * 1e6 if self.requests else None
+
+
+class Absence(BaseModel):
+    """Somebody who was not measured; without a case, in none."""
+
+    contender: str
+    case: str | None = None
+    reason: str
+
+
+class Setting(BaseModel):
+    """How the run was made."""
+
+    date: str
+    machine: str
+    command: str
+    rounds: int
+    seconds: int
+    connections: int
+    versions: dict[str, str]
+
+
+class Report(BaseModel):
+    """One run."""
+
+    setting: Setting
+    notes: list[str]
+    absences: list[Absence]
+    samples: list[Sample]

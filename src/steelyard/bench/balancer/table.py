@@ -1,0 +1,86 @@
+"""The table of a case, as cells: what shows them need not know what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from steelyard.bench.balancer.cases import CASES
+from steelyard.bench.balancer.contenders import contenders
+from steelyard.bench.balancer.summary import Summaries, Summary
+from steelyard.bench.cells import UNKNOWN, number, percent, remarks
+
+TIMED = (
+    "", "CPU µs/request", "±", "of it user", "× nginx", "× HAProxy", "× best 64 KiB",
+    "requests/s", "p50 ms", "p99 ms", "memory MB", "remarks",
+)  # fmt: skip
+IDLE = ("", "bytes/connection", "±", "× nginx", "× HAProxy", "memory MB", "remarks")
+
+
+class Table(NamedTuple):
+    """One case."""
+
+    title: str
+    columns: Sequence[str]
+    rows: list[list[str]]
+
+
+def tables(told: Summaries) -> list[Table]:
+    """One for each case that was measured, or could not be."""
+    cases = {line.case for line in told.summaries}
+    cases |= {one.case for one in told.report.absences if one.case}
+    return [_table(told, case.name, case.title) for case in CASES if case.name in cases]
+
+
+def _table(told: Summaries, case: str, title: str) -> Table:
+    lines = {line.contender: line for line in told.summaries if line.case == case}
+    reasons = {
+        one.contender: one.reason
+        for one in told.report.absences
+        if one.case in (case, None) and one.contender not in lines
+    }
+    idle = any(line.idle_bytes is not None for line in lines.values())
+    columns = IDLE if idle else TIMED
+    rows = []
+    for name in _order(lines.keys() | reasons.keys()):
+        if name in lines:
+            rows.append(_idle_row(lines[name]) if idle else _timed_row(lines[name]))
+        else:
+            rows.append([name, *[UNKNOWN] * (len(columns) - 2), reasons[name]])
+    return Table(title, columns, rows)
+
+
+def _order(names: set[str]) -> list[str]:
+    ranks = {one.name: rank for rank, one in enumerate(contenders())}
+    return sorted(names, key=lambda name: (ranks.get(name, len(ranks)), name))
+
+
+def _timed_row(line: Summary) -> list[str]:
+    return [
+        line.contender,
+        number(line.cpu_us, 1),
+        percent(line.spread),
+        number(line.user_us, 1),
+        *_ratios(line),
+        number(line.to_tuned, 2),
+        number(line.rate, 0),
+        number(line.p50_us, 2, 1e-3),
+        number(line.p99_us, 2, 1e-3),
+        number(line.memory, 1, 1e-6),
+        remarks(line.errors, line.disturbed, line.rounds),
+    ]
+
+
+def _idle_row(line: Summary) -> list[str]:
+    return [
+        line.contender,
+        number(line.idle_bytes, 0),
+        percent(line.spread),
+        *_ratios(line),
+        number(line.memory, 1, 1e-6),
+        remarks(line.errors, line.disturbed, line.rounds),
+    ]
+
+
+def _ratios(line: Summary) -> list[str]:
+    return [number(line.to_nginx, 2), number(line.to_haproxy, 2)]

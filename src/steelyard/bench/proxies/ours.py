@@ -1,0 +1,45 @@
+"""The balancer of this package: as it is, or without its compiled modules."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+import steelyard
+from steelyard.bench.launch import Command
+from steelyard.bench.ports import HOST
+from steelyard.bench.proxies.base import CONNECTIONS, Proxy, Site
+
+PURE = "STEELYARD_PURE"  # environment: 1 leaves compiled modules aside
+
+
+def is_compiled() -> bool:
+    """Whether the parser, the first thing worth compiling, is an extension module."""
+    spec = find_spec("steelyard.balancer.grammar")
+    return spec is not None and (spec.origin or "").endswith(".so")
+
+
+class Ours(Proxy):
+    """`steelyard balancer` with one process."""
+
+    def __init__(self, name: str, compiled: bool, policy: str = "") -> None:
+        self.name = name
+        self._compiled = compiled
+        self._policy = policy
+
+    def missing(self) -> str:
+        return "not built" if self._compiled and not is_compiled() else ""
+
+    def version(self) -> str:
+        return f"{steelyard.__version__}, {'compiled' if self._compiled else 'pure Python'}"
+
+    def command(self, site: Site) -> Command:
+        words = [sys.executable, "-m", "steelyard", "balancer"]
+        words += ["--listen", f"{HOST}:{site.listen}", "--processes", "1", "--log-level", "error"]
+        words += ["--gateway-connections", str(CONNECTIONS), "--state", str(site.folder)]
+        for port, weight in site.members:
+            words += ["--worker", f"{HOST}:{port}={weight}"]
+        if self._policy:
+            words += ["--gateway-policy", self._policy]
+        leave_aside = is_compiled() and not self._compiled
+        return Command(words, {PURE: "1"} if leave_aside else {})

@@ -1,0 +1,106 @@
+"""Rounds of the tail bench: workers and proxy anew for each, with the round's seed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from steelyard.bench import machine, tools
+from steelyard.bench.launch import Command, Launched
+from steelyard.bench.noise import Quiet
+from steelyard.bench.ports import accepts, free_port
+from steelyard.bench.proxies.base import Member, Proxy, Site
+from steelyard.bench.tail.client import drive
+from steelyard.bench.tail.report import Round, TailReport, sum_up, sum_up_round
+from steelyard.bench.watcher import Watcher
+
+RATES = (100.0, 50.0, 25.0, 5.0)  # requests per second of each worker
+LOAD = 0.7  # of what they can do together
+
+
+class TailWish(NamedTuple):
+    """What the user asked for."""
+
+    contenders: Sequence[Proxy]
+    rounds: int
+    seconds: int
+    seed: int
+    install: bool
+    command: str
+
+
+def measure(wish: TailWish, watcher: Watcher) -> TailReport:
+    """One run, interleaved."""
+    if wish.install:
+        programs = {one.program for one in wish.contenders} - {""}
+        tools.install(sorted(programs), watcher.say)
+    absences = {one.name: why for one in wish.contenders if (why := one.missing())}
+    present = [one for one in wish.contenders if one.name not in absences]
+    machine.raise_file_limit()
+    watcher.begin(wish.rounds * len(present))
+    rounds: list[Round] = []
+    for number in range(wish.rounds):
+        for proxy in present:
+            watcher.tell(f"{proxy.name}, round {number + 1}")
+            rounds.append(play(proxy, number, wish))
+            watcher.step()
+    return _report(wish, absences, rounds)
+
+
+def play(proxy: Proxy, number: int, wish: TailWish) -> Round:
+    """One contender, once; the seed gives all the same arrivals."""
+    cores = machine.choose_cores()
+    seed = wish.seed + number
+    with tempfile.TemporaryDirectory(prefix="steelyard-tail-") as name, ExitStack() as stack:
+        members = _start_workers(stack, Path(name), seed, cores.rest)
+        port = _start_proxy(stack, proxy, members, Path(name), cores.proxy)
+        stack.enter_context(machine.on_core(cores.rest))
+        quiet = Quiet(set(cores))
+        rng = random.Random(seed)
+        answers = asyncio.run(drive(port, LOAD * sum(RATES), wish.seconds, rng))
+        return sum_up_round(proxy.name, number, answers, RATES, quiet.foreign())
+
+
+def _start_workers(stack: ExitStack, folder: Path, seed: int, core: int) -> tuple[Member, ...]:
+    members = tuple(Member(free_port(), int(rate)) for rate in RATES)
+    places = [f"{port}={rate}" for (port, _), rate in zip(members, RATES, strict=True)]
+    words = [sys.executable, "-m", "steelyard.bench.tail.workers", str(seed), *places]
+    workers = stack.enter_context(Launched(Command(words), core, folder / "workers.log"))
+    workers.wait_until(lambda: all(accepts(member.port) for member in members), "the workers")
+    return members
+
+
+def _start_proxy(
+    stack: ExitStack, proxy: Proxy, members: tuple[Member, ...], folder: Path, core: int
+) -> int:
+    site = Site(free_port(), members, folder)
+    process = Launched(proxy.command(site), core, folder / "proxy.log")
+    stack.enter_context(process)
+    process.wait_until(lambda: accepts(site.listen), proxy.name)
+    return site.listen
+
+
+def _report(wish: TailWish, absences: dict[str, str], rounds: list[Round]) -> TailReport:
+    lines = sum_up(rounds)
+    disturbed = sum(line.disturbed for line in lines)
+    noisy = f"the machine was noisy: {disturbed} of {len(rounds)} rounds were disturbed"
+    return TailReport(
+        date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        machine=machine.describe(),
+        command=wish.command,
+        rates=list(RATES),
+        load=LOAD,
+        seconds=wish.seconds,
+        seed=wish.seed,
+        absences=absences,
+        notes=[noisy] if disturbed else [],
+        lines=lines,
+        rounds=rounds,
+    )

@@ -1,0 +1,42 @@
+"""The table of the tail bench, and its section of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+from steelyard.bench.cells import UNKNOWN, number, percent, remarks
+from steelyard.bench.markdown import markdown_table
+from steelyard.bench.tail.report import Line, TailReport
+
+NAME = "tail"
+COLUMNS = ("", "p50 ms", "p99 ms", "±", "η", "remarks")
+
+
+def rows(report: TailReport) -> list[list[str]]:
+    """One per contender, there or not."""
+    absent = [[name, *[UNKNOWN] * 4, why] for name, why in report.absences.items()]
+    return [_row(line) for line in report.lines] + absent
+
+
+def page(report: TailReport) -> str:
+    """In Markdown."""
+    rates = " : ".join(f"{rate:.0f}" for rate in report.rates)
+    setting = (
+        f"{report.date}, {report.machine}. Command: `{report.command}`.\n\n"
+        f"Four workers with exponential service times, rates {rates} per second, one request at a "
+        f"time each; Poisson arrivals at {report.load:.0%} of their sum, open loop; interleaved "
+        f"rounds of {report.seconds} s, seed {report.seed}. All proxies know the weights. Medians "
+        "over rounds; η = min(r/w) / max(r/w) over the workers, r requests and w weight."
+    )
+    notes = [f"Note: {note}" for note in report.notes]
+    table = markdown_table(COLUMNS, rows(report))
+    return "\n\n".join(["## Tail latency with unequal workers", setting, *notes, table])
+
+
+def _row(line: Line) -> list[str]:
+    return [
+        line.contender,
+        number(line.p50_ms, 1),
+        number(line.p99_ms, 0),
+        percent(line.p99_spread),
+        number(line.eta, 2),
+        remarks(line.errors, line.disturbed, line.rounds),
+    ]

@@ -1,0 +1,19 @@
+"""`steelyard bench`: measurements against other proxies, on this machine."""
+
+from __future__ import annotations
+
+import typer
+
+from steelyard.cli.bench_balancer import bench_balancer
+from steelyard.cli.bench_tail import bench_tail
+
+
+def bench_app() -> typer.Typer:
+    """The group of commands."""
+    app = typer.Typer(
+        help="Measure the balancer against other proxies, on this machine, in one run.",
+        no_args_is_help=True,
+    )
+    app.command("balancer")(bench_balancer)
+    app.command("tail")(bench_tail)
+    return app

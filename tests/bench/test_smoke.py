@@ -1,0 +1,74 @@
+"""Whole runs, as short as can be."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from steelyard.bench.usage import tree
+
+BENCH = [sys.executable, "-m", "steelyard", "bench"]
+
+
+@pytest.mark.needs("wrk")
+@pytest.mark.needs("nginx")
+def test_a_short_run_has_samples_of_all_and_their_ratios(tmp_path):
+    """One second each: the shape of the JSON, not the figures, is what counts."""
+    page = tmp_path / "benchmarks.md"
+    words = ["balancer", "--rounds", "1", "--seconds", "1", "--connections", "4", "--no-install"]
+    words += ["--only", "pure,nginx", "--case", "small,post,websocket", "--json"]
+    done = subprocess.run(
+        [*BENCH, *words, "--write", str(page)], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    measured = {(one["contender"], one["case"]): one for one in told["report"]["samples"]}
+    assert {(who, case) for who in ("pure", "nginx") for case in ("small", "post")} < set(measured)
+    for one in measured.values():
+        assert one["requests"] > 0
+        assert one["errors"] == 0
+        assert one["cpu_user"] + one["cpu_system"] > 0
+        assert one["memory"] > 0
+    ours = next(one for one in told["summaries"] if one["contender"] == "pure")
+    assert ours["to_nginx"] > 0
+    assert "| pure |" in page.read_text()
+
+
+@pytest.mark.needs("wrk")
+@pytest.mark.needs("nginx")
+def test_an_interrupted_run_leaves_no_process():
+    """Ctrl-C stops proxies, backend and client."""
+    words = ["balancer", "--rounds", "9", "--seconds", "30", "--no-install", "--only", "nginx"]
+    run = subprocess.Popen([*BENCH, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 30
+    while len(family := tree(run.pid)) < 6 and time.monotonic() < deadline:  # two nginx and wrk
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert len(family) >= 6
+    assert not [pid for pid in family if os.path.exists(f"/proc/{pid}")]
+
+
+def test_a_short_tail_run_serves_every_request():
+    """By the workers of the bench, through our balancer."""
+    words = ["tail", "--rounds", "1", "--seconds", "1", "--no-install", "--json"]
+    done = subprocess.run([*BENCH, *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    ours = [one for one in told["rounds"] if one["contender"].startswith("steelyard")]
+    assert ours
+    assert all(one["errors"] == 0 and sum(one["served"]) == one["requests"] for one in ours)
+
+
+def test_an_unknown_name_is_told_with_those_there_are():
+    """Of contenders and of cases."""
+    done = subprocess.run([*BENCH, "balancer", "--only", "apache"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "nginx" in done.stderr
