@@ -47,7 +47,7 @@ def test_nothing_to_serve_is_said():
     done = steelyard("up")
     assert done.returncode == 2
     assert "no command to serve" in done.stderr
-    assert "steelyard up -- python -m http.server {port}" in done.stderr
+    assert "steelyard up -- uvicorn app:app --port {port}" in done.stderr
 
 
 @pytest.mark.parametrize("flag", ["--listen", "--agent-listen"])
