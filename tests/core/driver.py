@@ -58,12 +58,14 @@ class Driver:
         self.serve(*[c.worker for c in self.open() if isinstance(c, cmd.Start)])
         return self
 
-    def tick(self, load: float = 0.0, seconds: float = 2.0) -> list[cmd.Command]:
-        """Time passes with every worker at `load` percent of a core, then the fleet decides."""
+    def tick(self, load: float = 0.0, seconds: float = 2.0, **each: float) -> list[cmd.Command]:
+        """Time passes with every worker at `load` percent of a core, or at one of its own, then
+        the fleet decides."""
         self.now += seconds
         samples = {}
         for worker in self.fleet.roster:
-            self.cpu[worker.name] = self.cpu.get(worker.name, 0.0) + load / 100 * seconds
+            used = each.get(worker.name, load) / 100 * seconds
+            self.cpu[worker.name] = self.cpu.get(worker.name, 0.0) + used
             samples[worker.name] = Sample(self.now, self.cpu[worker.name], 10)
         return self.tell(ev.Sampled(samples)) + self.tell(ev.Tick())
 

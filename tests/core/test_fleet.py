@@ -87,6 +87,28 @@ class TestScaling:
         d.tick(load=0)
         assert d.fleet.roster.by_name["w2"].meter.utilization < 20
 
+    def test_load_while_it_was_not_ready_is_not_load(self):
+        """A worker that comes back is measured from then on, not over the time it hung."""
+        d = Driver(hung=1000.0).booted()
+        d.ticks(2)
+        for _ in range(2):
+            d.tell(ev.Probed("w1", ok=False, seconds=2, problem="timed out"))
+        d.ticks(5, load=100)
+        d.tell(ev.Probed("w1", ok=True, seconds=0))
+        d.tick()
+        assert d.fleet.roster.by_name["w1"].meter.utilization < 20
+
+    def test_a_default_worker_stays_even_when_it_alone_is_idle(self):
+        """The others are newer but busy, and so may not be retired either."""
+        d = Driver(min=1).booted()
+        d.tell(ev.LimitsAsked(2, 4))
+        d.serve("w2")
+        d.tell(ev.LimitsAsked(1, 4))
+        for _ in range(20):
+            d.tick(w1=0, w2=35)
+        assert (d.state("w1"), d.state("w2")) == ("LU", "MU")
+        assert d.fleet.verdict.reason.startswith("held: no worker may go yet")
+
     def test_a_hung_worker_is_no_reason_to_scale(self):
         """The load of workers out of the ring is not counted."""
         d = Driver(hung=1000.0).booted()

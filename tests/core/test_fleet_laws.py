@@ -50,10 +50,11 @@ class FleetMachine(RuleBasedStateMachine):
     def pick(self, data, names) -> str:
         return data.draw(st.sampled_from(sorted(names)))
 
-    @rule(load=LOAD, seconds=st.sampled_from([0.5, 2.0, 7.0]))
-    def tick(self, load: float, seconds: float) -> None:
+    @rule(load=LOAD, oldest=LOAD, seconds=st.sampled_from([0.5, 2.0, 7.0]))
+    def tick(self, load: float, oldest: float, seconds: float) -> None:
         before = self.d.fleet.roster.defaults(self.d.fleet.limits.min)
-        out = self.d.tick(load, seconds)
+        first = self.d.fleet.roster.live()[:1]
+        out = self.d.tick(load, seconds, **{worker.name: oldest for worker in first})
         for command in out:
             if isinstance(command, cmd.Decide) and command.action == "down":
                 assert not before & set(command.workers), "a default worker was retired"
