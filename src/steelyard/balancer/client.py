@@ -19,6 +19,7 @@ from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_
 from steelyard.balancer.greeting import Greeting
 from steelyard.balancer.journal import REFUSED, Note
 from steelyard.balancer.loop import BROKEN, IN, OUT
+from steelyard.balancer.octets import cut
 from steelyard.balancer.origin import local_address
 from steelyard.balancer.pace import Pace
 from steelyard.balancer.refusals import refusal
@@ -195,7 +196,7 @@ class Client(Stream):
 
     def close(self) -> None:
         if self.open:
-            super().close()
+            Stream.close(self)  # compiled methods know no super()
             self._plane.client_left(self)
 
     # Reading
@@ -270,7 +271,7 @@ class Client(Stream):
     def _begin(self) -> bool:
         """Begin the request at the front of the buffer; False when its head is not all here."""
         limits = self._plane.limits
-        if not self._seen:
+        if not self._seen and self.buffer.startswith(b"\r"):
             self.buffer = skip_empty_lines(self.buffer)
             if self.buffer in (b"", b"\r"):
                 return False
@@ -280,7 +281,7 @@ class Client(Stream):
             if end < 0:
                 self._seen = len(data)
                 return False
-            head = parse_request(data[:end], limits.fields)
+            head = parse_request(cut(data, 0, end), limits.fields)
             if not head.host:
                 self._origin.local = local_address(self.sock)
             forward = Forward(head, self._origin, limits.body)
@@ -288,7 +289,7 @@ class Client(Stream):
             self.refuse(bad.status, bad.message, False, False)
             return False
         self._seen = 0
-        self.buffer = data[end + len(END) :]
+        self.buffer = cut(data, end + 4, len(data))  # behind the empty line
         self.deadline = inf
         self.exchange = exchange = Exchange(self._plane, self, forward)
         if self._plane.overdue is not None:

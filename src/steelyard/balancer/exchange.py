@@ -382,7 +382,7 @@ class Exchange:
             self._note_end(0, COMPLETE)
         self._upstream = None
         clean = self.forward.done and not upstream.pending and not self._broken
-        if clean and self.answer.reusable and upstream.worker.serving:
+        if clean and self.answer.reusable() and upstream.worker.serving:
             upstream.give_back(self._plane.loop.now + self._plane.limits.upstream_idle)
         else:
             upstream.drop(failed=False)

@@ -173,7 +173,7 @@ class Plane:
         known = tally.seen
         self.gauge(tally, seconds, line, self.loop.now)
         if not known:
-            assume(worker.tally for worker in self.table.serving)
+            assume([worker.tally for worker in self.table.serving])
 
     def struck(self, worker: Worker) -> None:
         """A worker failed a request."""
