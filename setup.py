@@ -23,7 +23,7 @@ class AllOrNothing(build_ext):
         except Exception as error:  # of the compiler, or for want of one
             if os.environ.get("STEELYARD_PURE") == "0":
                 raise
-            print(f"steelyard stays pure Python: {error}", file=sys.stderr)
+            sys.stderr.write(f"steelyard stays pure Python: {error}\n")
             self._clear()
             self.extensions = self.distribution.ext_modules = []
 
@@ -47,7 +47,9 @@ def extensions():
     modules = []
     for declared in sorted(SOURCE.glob("steelyard/**/*.pxd")):
         name = ".".join(declared.relative_to(SOURCE).with_suffix("").parts)
-        source = next(path for end in (".pyx", ".py") if (path := declared.with_suffix(end)).exists())
+        source = next(
+            path for end in (".pyx", ".py") if (path := declared.with_suffix(end)).exists()
+        )
         modules.append(Extension(name, [str(source)], extra_compile_args=["-O2", "-g0"]))
     return cythonize(
         modules,
