@@ -41,17 +41,25 @@ class Child:
     def start(self) -> None:
         self._task = asyncio.create_task(self._keep_running())
 
-    def signal(self, number: signal.Signals) -> None:
-        """Signal the process, if there is one; from now on it is not started again."""
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End the process, if there is one; from now on it is not started again."""
         self._stop.set()
-        if self._process is not None and self._process.returncode is None and not self._last:
-            with suppress(ProcessLookupError):
-                self._process.send_signal(number)
+        self._signal(number)
+
+    def tell(self, number: signal.Signals) -> None:
+        """Signal a process that is to live on."""
+        if not self._stop.is_set():
+            self._signal(number)
 
     async def ended(self) -> None:
         """Wait until it has ended for good."""
         if self._task is not None:
             await asyncio.wait({self._task})
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None and self._process.returncode is None and not self._last:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(number)
 
     async def _keep_running(self) -> None:
         loop, pause, status = asyncio.get_running_loop(), FIRST_PAUSE, 0

@@ -61,7 +61,7 @@ class Supervisor:
     def reopen_logs(self) -> None:
         """Have the access log opened anew: it was moved away."""
         for child in self.balancers:
-            child.signal(signal.SIGUSR1)
+            child.tell(signal.SIGUSR1)
 
     def stop(self) -> None:
         """Ask for the end; asked again, insist."""
@@ -83,17 +83,17 @@ class Supervisor:
         """End all children, balancers first."""
         self._stop.set()
         for child in self.balancers:
-            child.signal(signal.SIGTERM)
+            child.stop()
         await asyncio.gather(*(child.ended() for child in self.balancers))
         if self.agent is not None:
-            self.agent.signal(signal.SIGTERM)
+            self.agent.stop()
             await self.agent.ended()
         for sock in self._sockets:
             sock.close()
 
     def _insist(self) -> None:
         for child in self.balancers:
-            child.signal(signal.SIGKILL)
+            child.stop(signal.SIGKILL)
         if self.agent is not None:  # twice: the second one makes it kill its workers
-            self.agent.signal(signal.SIGTERM)
-            self.agent.signal(signal.SIGTERM)
+            self.agent.stop()
+            self.agent.stop()
