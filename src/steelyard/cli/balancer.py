@@ -17,6 +17,7 @@ from steelyard.config.settings import Settings
 from steelyard.config.values import parse_address
 from steelyard.core.queue import Queue
 from steelyard.errors import UsageError
+from steelyard.supervisor.activation import given_sockets
 from steelyard.supervisor.notify import Notify
 from steelyard.supervisor.plan import AgentLink, Order, agent_link
 from steelyard.supervisor.supervise import Supervisor
@@ -67,7 +68,8 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
     def say(line: str) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
-    supervisor = Supervisor(order, say, load, Notify(os.environ))
+    given = given_sockets(os.environ, os.getpid())
+    supervisor = Supervisor(order, say, load, Notify(os.environ), given)
     supervisor.start()
     await supervisor.serving()
     if not supervisor.over:

@@ -22,6 +22,7 @@ from steelyard.cli.preflight import (
 )
 from steelyard.config.settings import Settings
 from steelyard.sockets import listen
+from steelyard.supervisor.activation import given_sockets
 from steelyard.supervisor.notify import Notify
 from steelyard.supervisor.plan import Order
 from steelyard.supervisor.supervise import Supervisor
@@ -66,7 +67,8 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
     # The agent will listen there: a port in use is told now, before anything is started.
     listen(settings.agent.listen, 1, "--agent-listen").close()
     ensure_token(settings.token_file)  # here, so that no balancer looks for it before it is there
-    supervisor = Supervisor(order, say, load, Notify(os.environ))
+    given = given_sockets(os.environ, os.getpid())
+    supervisor = Supervisor(order, say, load, Notify(os.environ), given)
     supervisor.start()
     ended = asyncio.create_task(supervisor.stopped_or_failed())
     booted = asyncio.create_task(_boot(settings, supervisor, console))

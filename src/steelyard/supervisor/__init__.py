@@ -7,6 +7,6 @@ port        the listening sockets, which outlive balancers
 plan        which children there are for these settings
 supervise   all of them: start, relay their messages, stop in the right order
 reload      the next generation takes over the port; hangup: what a SIGHUP means
-notify      tells systemd how far we are
+notify      tells systemd how far we are; activation: listening sockets that it gave us
 entry       what runs inside a child
 """

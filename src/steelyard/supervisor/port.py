@@ -24,7 +24,8 @@ class Port:
     def __init__(self, asked: Address, sockets: Sequence[socket.socket], *, given: bool) -> None:
         self.asked = asked  # as configured: its port may be 0
         self.given = given  # by systemd, whose they are
-        self.address = Address(asked.host, sockets[0].getsockname()[1])
+        host, port = sockets[0].getsockname()[:2]
+        self.address = Address(host if given else asked.host, port)
         self._listening = list(sockets) if given else []
         self._bound = [] if given else list(sockets)
 
