@@ -22,7 +22,7 @@ BREATH = 0.25  # how long to leave clients waiting when we have no file descript
 
 
 class Listener(Handler):
-    """Our share of the port. Others hold the same socket, so it is left, never shut down."""
+    """Our share of the port. Others hold the same socket, so it is closed, never shut down."""
 
     __slots__ = ("_accepting", "_plane", "_sock", "_warned")
 
@@ -64,11 +64,12 @@ class Listener(Handler):
             self._plane.loop.unpark(self._sock.fileno(), IN)
 
     def leave(self) -> None:
-        """Take who is waiting already, then nobody."""
+        """Take who is waiting already, then nobody. When all who hold the socket have left it,
+        the kernel refuses the next client instead of letting it wait for us in vain."""
         if self._accepting:
             self.on_event(IN)
         self._pause()
-        self.deadline = inf
+        self._plane.loop.drop(self._sock.fileno(), self._sock)
 
     def _admit(self, sock: socket.socket, peer: str) -> None:
         """A client that cannot be taken in must not take the listener down with it."""

@@ -38,7 +38,7 @@ class Plane:
     """What clients and exchanges share: the loop, the limits and the present table."""
 
     __slots__ = (
-        "_listener",
+        "_listeners",
         "_offered",
         "_stops",
         "_waker",
@@ -92,7 +92,11 @@ class Plane:
         self._offered: Table = EMPTY
         self._stops = 0
         self._waker = Waker(self.loop, self)
-        self._listener = Listener(self, listener)
+        self._listeners = [Listener(self, listener)]
+
+    def accept_from(self, listener: socket.socket) -> None:
+        """Take clients from one more socket; before `run`."""
+        self._listeners.append(Listener(self, listener))
 
     # From any thread
 
@@ -200,7 +204,8 @@ class Plane:
         if self.overdue is not None:
             self.overdue.left(client)
         if not self.draining:
-            self._listener.resume()
+            for listener in self._listeners:
+                listener.resume()
         elif not self.clients:
             self.loop.running = False
 
@@ -215,7 +220,8 @@ class Plane:
         self.bell.ring()
 
     def _drain(self) -> None:
-        self._listener.leave()
+        for listener in self._listeners:
+            listener.leave()
         self.draining = True
         log.info("stopping: %d clients have %g s", len(self.clients), self.settings.drain)
         self._waker.deadline = self.loop.now + self.settings.drain

@@ -28,6 +28,15 @@ def require_runtime(settings: Settings) -> None:
         )
 
 
+def require_own_workers(settings: Settings) -> None:
+    """`up` starts the workers it serves."""
+    if settings.gateway.workers:
+        raise UsageError(
+            "gateway.workers are of no use here: the agent starts workers by itself",
+            hint="`steelyard balancer` serves fixed workers; otherwise take the key out",
+        )
+
+
 def warn_exposure(settings: Settings) -> None:
     """Say what others on the network will be able to reach."""
     for warning in exposure_warnings(settings):

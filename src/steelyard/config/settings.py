@@ -24,6 +24,7 @@ from steelyard.config.values import (
     Seconds,
     StoreUrl,
     UrlPath,
+    Workers,
 )
 
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -201,6 +202,11 @@ class Gateway(Section):
     )
     processes: Annotated[int, Field(ge=1, le=64)] = key(
         2, "Balancer processes on that port.", flag="--processes"
+    )
+    workers: Workers = key(
+        (),
+        "Fixed workers of `steelyard balancer`, each with its weight if that is not 1; `--worker` "
+        "and `--agent` win over it.",
     )
     backlog: Count = key(1024, "Connections that may wait to be accepted, per process.")
     connections: Count = key(10000, "Most clients connected, per process.")
