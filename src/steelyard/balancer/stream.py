@@ -6,9 +6,13 @@ import contextlib
 import socket
 import struct
 from math import inf
+from typing import TYPE_CHECKING
 
 from steelyard.balancer.framing import Buffer
 from steelyard.balancer.loop import IN, OUT, Loop
+
+if TYPE_CHECKING:
+    from steelyard.balancer.tls import Tls
 
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER with no time: close sends RST
 
@@ -16,7 +20,18 @@ _RESET = struct.pack("ii", 1, 0)  # SO_LINGER with no time: close sends RST
 class Stream:
     """One TCP connection, of a client or to a worker."""
 
-    __slots__ = ("deadline", "fd", "loop", "mask", "open", "parked", "pending", "sent", "sock")
+    __slots__ = (
+        "deadline",
+        "fd",
+        "loop",
+        "mask",
+        "open",
+        "parked",
+        "pending",
+        "sent",
+        "sock",
+        "tls",
+    )
 
     def __init__(self, loop: Loop, sock: socket.socket, mask: int) -> None:
         self.loop = loop
@@ -28,6 +43,7 @@ class Stream:
         self.deadline = inf
         self.open = True
         self.parked = False
+        self.tls: Tls | None = None  # between us and the socket, when a client came over TLS
         loop.add(self.fd, self, mask)
 
     def on_event(self, mask: int) -> None:
@@ -45,6 +61,8 @@ class Stream:
 
         −2 is a false alarm: nothing is there.
         """
+        if self.tls is not None:
+            return self.tls.receive(self)
         try:
             return self.sock.recv_into(self.loop.buffer)
         except BlockingIOError:
@@ -54,6 +72,10 @@ class Stream:
 
     def send(self, data: Buffer) -> bool:
         """Send, or keep for later; False when the peer is gone."""
+        if self.tls is not None:
+            data = self.tls.encrypt(self, data)
+            if not data:
+                return False
         if self.pending:
             self.pending += data
             return True
@@ -114,12 +136,15 @@ class Stream:
     def close(self) -> None:
         """Forget it; the socket is closed when the round is over."""
         if self.open:
+            if self.tls is not None and not self.pending:
+                self.tls.finish(self)
             self.open = False
             self.loop.drop(self.fd, self.sock)
 
     def reset(self) -> None:
         """Close so that the peer cannot mistake the end for a proper one."""
         if self.open:
+            self.tls = None  # it would say a proper farewell
             with contextlib.suppress(OSError):
                 self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.close()

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_from
-from steelyard.cli.preflight import warn_exposure
+from steelyard.cli.preflight import require_certificates, warn_exposure
 from steelyard.config.settings import Settings
 from steelyard.config.values import parse_address
 from steelyard.core.queue import Queue
@@ -31,6 +31,7 @@ def balancer(
 ) -> None:
     """Run only balancers: a plain reverse proxy in front of fixed workers, or of an agent's."""
     settings = settings_from(ctx)
+    require_certificates(settings)
     warn_exposure(settings)
     source = _source(settings, worker or [], agent)
     console = Messages()
@@ -60,7 +61,7 @@ async def _serve(settings: Settings, source: AgentLink | Queue, console: Console
 
     supervisor = Supervisor(settings, say, source)
     supervisor.start()
-    say(f"serving on http://{supervisor.address}, Ctrl-C stops")
+    say(f"serving on {settings.gateway.scheme}://{supervisor.address}, Ctrl-C stops")
     failed = await supervisor.stopped_or_failed()
     await supervisor.close()
     return 1 if failed else 0

@@ -12,7 +12,12 @@ from rich.markup import escape
 from steelyard.cli.boot import BootError, watch_boot
 from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_from
-from steelyard.cli.preflight import require_command, require_runtime, warn_exposure
+from steelyard.cli.preflight import (
+    require_certificates,
+    require_command,
+    require_runtime,
+    warn_exposure,
+)
 from steelyard.config.settings import Settings
 from steelyard.sockets import listen
 from steelyard.supervisor.supervise import Supervisor
@@ -40,6 +45,7 @@ def run_up(settings: Settings) -> None:
     """Serve until stopped; the exit status tells whether it went well."""
     require_command(settings)
     require_runtime(settings)
+    require_certificates(settings)
     warn_exposure(settings)
     console = Messages()
     raise SystemExit(asyncio.run(_serve(settings, console)))
