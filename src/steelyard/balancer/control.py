@@ -34,7 +34,7 @@ class Control:
         self._balancer = balancer
         self._source = source
         self._rng = rng
-        self._directory = Directory(plane.bell, rng, plane.limits)
+        self._directory = Directory(plane.bell, rng, plane.settings)
         self._intake = Intake(plane, self._directory, Resolver())
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()
@@ -67,7 +67,7 @@ class Control:
         chores = [asyncio.create_task(self._tend())]
         identity = self._plane.identity
         if identity is not None:
-            renewal = Renewal(self._plane, identity, self._plane.limits.pairs)
+            renewal = Renewal(self._plane, identity, self._plane.settings.pairs)
             chores.append(asyncio.create_task(renewal.run()))
         try:
             if isinstance(self._source, Queue):

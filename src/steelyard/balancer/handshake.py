@@ -11,7 +11,7 @@ import ssl
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.framing import Buffer
-from steelyard.balancer.loop import BROKEN, IN, OUT
+from steelyard.balancer.loop import BROKEN, IN, OUT, Handler
 from steelyard.balancer.tls import RECEIVE, Tls
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ log = logging.getLogger(__name__)
 _RECORD = 22  # the first byte of every TLS connection (RFC 8446, 5.1); no letter of HTTP is that
 
 
-class Handshake:
+class Handshake(Handler):
     """Agrees on keys with one client."""
 
-    __slots__ = ("_begun", "_client", "_tls", "deadline")
+    __slots__ = ("_begun", "_client", "_tls")
 
     def __init__(self, client: Client, tls: Tls, early: bytes) -> None:
         self._client = client

@@ -9,7 +9,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.framing import Buffer
-from steelyard.balancer.loop import IN, OUT, Loop
+from steelyard.balancer.loop import IN, OUT, Handler, Loop
+from steelyard.balancer.syscalls import receive, transmit
 
 if TYPE_CHECKING:
     from steelyard.balancer.tls import Tls
@@ -17,21 +18,10 @@ if TYPE_CHECKING:
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER with no time: close sends RST
 
 
-class Stream:
+class Stream(Handler):
     """One TCP connection, of a client or to a worker."""
 
-    __slots__ = (
-        "deadline",
-        "fd",
-        "loop",
-        "mask",
-        "open",
-        "parked",
-        "pending",
-        "sent",
-        "sock",
-        "tls",
-    )
+    __slots__ = ("fd", "loop", "mask", "open", "parked", "pending", "sent", "sock", "tls")
 
     def __init__(self, loop: Loop, sock: socket.socket, mask: int) -> None:
         self.loop = loop
@@ -46,16 +36,6 @@ class Stream:
         self.tls: Tls | None = None  # between us and the socket, when a client came over TLS
         loop.add(self.fd, self, mask)
 
-    def on_event(self, mask: int) -> None:
-        raise NotImplementedError
-
-    def expire(self) -> None:
-        raise NotImplementedError
-
-    def abort(self) -> None:
-        """End it and all that hangs on it, in whatever state it is."""
-        raise NotImplementedError
-
     def receive(self) -> int:
         """Bytes now in the loop's buffer; 0: the peer has finished; −1: it is gone.
 
@@ -63,12 +43,7 @@ class Stream:
         """
         if self.tls is not None:
             return self.tls.receive(self)
-        try:
-            return self.sock.recv_into(self.loop.buffer)
-        except BlockingIOError:
-            return -2
-        except OSError:
-            return -1
+        return receive(self.fd, self.loop.buffer)
 
     def send(self, data: Buffer) -> bool:
         """Send, or keep for later; False when the peer is gone."""
@@ -79,11 +54,8 @@ class Stream:
         if self.pending:
             self.pending += data
             return True
-        try:
-            count = self.sock.send(data)
-        except BlockingIOError:
-            count = 0
-        except OSError:
+        count = transmit(self.fd, data)
+        if count < 0:
             return False
         self.sent += count
         if count < len(data):
@@ -93,11 +65,8 @@ class Stream:
 
     def flush(self) -> bool:
         """Send what was kept; False when the peer is gone."""
-        try:
-            count = self.sock.send(self.pending)
-        except BlockingIOError:
-            return True
-        except OSError:
+        count = transmit(self.fd, self.pending)
+        if count < 0:
             return False
         self.sent += count
         if count < len(self.pending):
