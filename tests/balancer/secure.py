@@ -40,6 +40,7 @@ class Hands:
 
     def __init__(self, wire: Wire, context: ssl.SSLContext | None = None) -> None:
         self.wire = wire
+        self.before = b""  # goes out in front of the first words
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         context = context or trusting()
         self.tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname="a.org")
@@ -51,7 +52,8 @@ class Hands:
                 self.tls.do_handshake()
                 return self._outgoing.read()
             except ssl.SSLWantReadError:
-                self.push(self._outgoing.read(), piece)
+                self.push(self.before + self._outgoing.read(), piece)
+                self.before = b""
                 self._take()
 
     def sealed(self, data: bytes) -> bytes:
