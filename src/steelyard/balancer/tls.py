@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.framing import Buffer
@@ -23,9 +24,10 @@ from steelyard.balancer.loop import OUT
 if TYPE_CHECKING:
     from steelyard.balancer.stream import Stream
 
-# One receive: two records and a bit. With the rest of an unfinished record (16 KiB) it fits into
-# the loop's buffer; and OpenSSL's own buffers never shrink, so that more would be kept for good.
-RECEIVE = 32 * 1024
+RECORD = 16 * 1024  # the largest there is (RFC 8446, 5.1)
+# One receive: with the rest of an unfinished record it fits into the loop's buffer. OpenSSL's own
+# buffers never shrink: a connection would keep the room for a larger one for good.
+RECEIVE = RECORD
 # What OpenSSL says by itself (alerts, new keys) to a client that does not read it.
 FLOOD = 64 * 1024
 
@@ -82,11 +84,11 @@ class Tls:
         """What to send instead of the data; empty when nothing can be sent any more."""
         size = len(data)
         try:
-            done = self._ssl.write(data)
-            out = self._outgoing.read()
-            while done < size:  # one record at a time
-                done += self._ssl.write(memoryview(data)[done:])
-                out += self._outgoing.read()
+            if size <= RECORD:
+                self._ssl.write(data)
+                out = self._outgoing.read()
+            else:
+                out = b"".join(self._records(memoryview(data)))
         except ssl.SSLError:
             return b""
         stream.sent -= len(out) - size
@@ -100,6 +102,12 @@ class Tls:
                 self._ssl.unwrap()
             self._tell(stream)
         return not stream.pending
+
+    def _records(self, data: memoryview) -> Iterator[bytes]:
+        """One at a time, to keep OpenSSL's buffer small."""
+        for at in range(0, len(data), RECORD):
+            self._ssl.write(data[at : at + RECORD])
+            yield self._outgoing.read()
 
     def _decrypt(self, stream: Stream) -> int:
         view, count = stream.loop.view, 0
