@@ -9,13 +9,15 @@ import ssl
 import threading
 from collections.abc import Callable
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from steelyard.balancer.loop import RECEIVE as BUFFER
-from steelyard.balancer.tls import RECEIVE
+from steelyard.balancer.tls import FLOOD, RECEIVE, RECORD
 from tests.balancer.authority import trusting
+from tests.balancer.key_updates import CIPHER, key_updates
 from tests.balancer.secure import Hands, call, tls_stage
 from tests.balancer.stage import GET, OK, Conn, Stage, always, once, until
 
@@ -314,6 +316,43 @@ def test_garbage_behind_the_handshake(tmp_path: Path, spoil: Callable[[bytes], b
             client.read(b"ok")
         until(lambda: not s.plane.clients)
         assert s.worker.bytes == b""
+
+
+def test_a_hard_stop_shows(tmp_path: Path) -> None:
+    """Whoever is in the middle of an answer when the balancer ends does not take it for whole."""
+
+    def play(conn: Conn) -> None:
+        conn.request()
+        conn.send(b"HTTP/1.0 200 OK\r\n\r\nsome")
+        conn.until(b"never")
+
+    with tls_stage(tmp_path, play) as s:
+        client = hands(s)
+        client.push(client.sealed(b"GET / HTTP/1.0\r\n\r\n"))
+        client.read(b"some")
+        s.plane.stop()
+        s.plane.stop()
+        assert not client.ended()
+
+
+def test_new_keys(tmp_path: Path) -> None:
+    """A client may have new keys; one that wants them for ever, and reads none of ours, is cut."""
+    context = trusting()
+    context.keylog_filename = str(tmp_path / "keys")
+    with tls_stage(tmp_path, always(), send_buffer=4096) as s:
+        client = Hands(s.call(receive_buffer=4096), context)
+        client.push(client.shake())
+        assert client.tls.cipher()[0] == CIPHER
+        updates = key_updates(tmp_path / "keys")
+        client.push(next(updates))
+        (kept,) = s.plane.clients
+        most = 0
+        with contextlib.suppress(ConnectionError):
+            for update in islice(updates, 20_000):
+                client.push(update)
+                most = max(most, len(kept.pending))
+        assert 0 < most <= FLOOD + RECORD
+        until(lambda: not s.plane.clients)
 
 
 # Tunnels
