@@ -1,8 +1,8 @@
 """Client: one connection of a client; it reads heads, and has one exchange at a time.
 
 Pipelined requests wait in `buffer` and are answered in order. What comes before the first request
-(greeting), instead of a next one (tunnel) and after the last one (farewell) is not its business:
-each of these takes its place in the loop.
+(greeting, handshake), instead of a next one (tunnel) and after the last one (farewell) is not its
+business: each of these takes its place in the loop.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_lines
 from steelyard.balancer.greeting import Greeting
+from steelyard.balancer.handshake import Handshake
 from steelyard.balancer.journal import REFUSED, Note
 from steelyard.balancer.loop import BROKEN, IN, OUT
 from steelyard.balancer.octets import cut
@@ -24,6 +25,7 @@ from steelyard.balancer.origin import local_address
 from steelyard.balancer.pace import Pace
 from steelyard.balancer.refusals import refusal
 from steelyard.balancer.stream import Stream
+from steelyard.balancer.tls import Tls
 
 if TYPE_CHECKING:
     from steelyard.balancer.plane import Plane
@@ -58,7 +60,7 @@ class Client(Stream):
     def __init__(self, plane: Plane, sock: socket.socket, peer: str) -> None:
         super().__init__(plane.loop, sock, IN)
         self._plane = plane
-        self._origin = plane.manner.origin(peer, b"http")
+        self._origin = plane.manner.origin(peer, plane.scheme)
         self._phase = SERVING
         self._pace = None if plane.settings.body_rate is None else Pace(plane.settings.body_rate)
         self._seen = 0  # how much of `buffer` was searched for the end of a head
@@ -71,6 +73,9 @@ class Client(Stream):
         if plane.greeted and self._origin.trusted:
             self._phase = GREETING
             Greeting(self)
+        elif plane.identity is not None:
+            self._phase = GREETING
+            Handshake(self, Tls(plane.identity.context), b"")
 
     @property
     def peer(self) -> bytes:
@@ -115,6 +120,7 @@ class Client(Stream):
         """The client is gone."""
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
+            self.tls = None  # no farewell that would make a cut answer look complete
             exchange.cancel()
         self.close()
 
@@ -161,6 +167,7 @@ class Client(Stream):
     def cut(self, reset: bool) -> None:
         """End in the middle of an answer, so that it shows."""
         self.exchange = None
+        self.tls = None  # no farewell: it shows over TLS as well
         if reset:
             self.reset()
         else:
@@ -170,14 +177,37 @@ class Client(Stream):
 
     def greeted(self, source: str | None, tls: bool, rest: bytes) -> None:
         """A proxy told whom it speaks for; that one's own claims may deserve less trust."""
-        self._phase = SERVING
+        plane = self._plane
         if source is not None:
-            self._origin = self._plane.manner.origin(source, b"https" if tls else b"http")
-            if self._plane.crowd is not None and not self._plane.crowd.admit(self):
+            self._origin = plane.manner.origin(source, b"https" if tls else plane.scheme)
+            if plane.crowd is not None and not plane.crowd.admit(self):
                 return
+        if plane.identity is not None:
+            Handshake(self, Tls(plane.identity.context), rest)
+            return
+        self._phase = SERVING
         if rest:
             self.buffer = rest
             self._turn()
+
+    # From the handshake
+
+    def secured(self, tls: Tls) -> None:
+        """The rest is said over TLS; the first request may be here already."""
+        self.tls = tls
+        self._phase = SERVING
+        self.deadline = self.loop.now + self._plane.limits.head_timeout
+        self._read()
+
+    def unshaken(self) -> None:
+        """There will be no TLS with it."""
+        self._plane.unshaken += 1
+        self.close()
+
+    def unsecured(self) -> None:
+        """It speaks HTTP where TLS is spoken, which somebody should tell it in HTTP."""
+        self._phase = SERVING
+        self.refuse(400, "this port speaks TLS: ask for https://, not http://", False, False)
 
     # From the plane
 
@@ -281,7 +311,7 @@ class Client(Stream):
             if end < 0:
                 self._seen = len(data)
                 return False
-            head = parse_request(cut(data, 0, end), limits.fields)
+            head = parse_request(cut(data, 0, end), limits.fields, self.tls is not None)
             if not head.host:
                 self._origin.local = local_address(self.sock)
             forward = Forward(head, self._origin, limits.body)
@@ -335,6 +365,8 @@ class Client(Stream):
     def _end(self) -> None:
         self._phase = ENDING
         self.buffer = b""
+        if self.tls is not None:
+            self.tls.finish(self)
         if not self.pending:
             self._linger()
             return

@@ -55,7 +55,7 @@ _HOST = re.compile(
 )
 # Methods that need no second look (RFC 9110, 9.1; RFC 5789).
 _METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"TRACE", b"PATCH"})
-_ABSOLUTE = re.compile(rb"(?i:http)://([^/?]*)(.*)", re.DOTALL)
+_ABSOLUTE = re.compile(rb"(?i:http(s?))://([^/?]*)(.*)", re.DOTALL)
 _EMPTY_LINES = re.compile(rb"\A(?:\r\n)+")
 _VERSION = re.compile(rb"HTTP/[0-9]\.[0-9]")
 
@@ -140,8 +140,8 @@ def find_end(data: bytes, seen: int, limit: int) -> int:
     return -1
 
 
-def parse_request(data: bytes, most_fields: int) -> RequestHead:
-    """Read a request head (without its empty line)."""
+def parse_request(data: bytes, most_fields: int, tls: bool = False) -> RequestHead:
+    """Read a request head (without its empty line) that came over TLS, or not."""
     size = len(data)
     stop = find(data, CR, 0, size)
     if stop < 0:
@@ -159,7 +159,7 @@ def parse_request(data: bytes, most_fields: int) -> RequestHead:
     head = RequestHead(method, cut(data, space + 1, last), http11)
     _request_fields(head, data, stop, most_fields)
     if octet(data, space + 1) != SLASH:
-        _other_target(head)
+        _other_target(head, tls)
     if http11 and not head.host:
         raise BadMessageError(400, "no Host")
     return head
@@ -337,11 +337,13 @@ def _is_authority(value: bytes) -> bool:
     return True
 
 
-def _other_target(head: RequestHead) -> None:
+def _other_target(head: RequestHead, tls: bool) -> None:
     """Absolute form becomes origin form, and its authority the Host (RFC 9112, 3.2.2)."""
     match = _ABSOLUTE.fullmatch(head.target)
     if match is not None:
-        host, path = match.groups()
+        secure, host, path = match.groups()
+        if secure and not tls:  # RFC 9110, 7.4
+            raise BadMessageError(400, "an https target, but the connection is not secured")
         if not _is_authority(host):
             raise BadMessageError(400, "bad authority in the request target")
         if head.http11 and not head.host:
