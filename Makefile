@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
 # Programs that tests use, by their Debian package. In CI none may be missing.
-TOOLS := curl nginx wrk
+TOOLS := curl nginx slowhttptest wrk
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 

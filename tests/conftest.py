@@ -26,6 +26,7 @@ THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
     "curl": lambda: shutil.which("curl") is not None,
     "nginx": lambda: find("nginx") is not None,
+    "slowhttptest": lambda: shutil.which("slowhttptest") is not None,
     "wrk": lambda: find("wrk") is not None,
 }
 

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 # What a client keeps us waiting for; in this order they go.
 PARTING, IDLE, HEAD, BODY, NEEDED = range(5)
 # Who has had less time than this may have bytes on their way, and is spared.
-GRACE = (1.0, 1.0, 1.0, 5.0)
+GRACE = (1.0, 1.0, 1.0, 2.0)
 SHARE = 16  # one in so many goes at a time: a look at all of them pays for many newcomers
 BREATH = 0.25  # after a look that found too few
 
