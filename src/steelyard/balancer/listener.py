@@ -9,7 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.client import Client
-from steelyard.balancer.loop import IN
+from steelyard.balancer.loop import IN, Handler
 from steelyard.balancer.shed import BREATH, Shed
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ log = logging.getLogger(__name__)
 _PASSING = frozenset({errno.ECONNABORTED, errno.EPROTO, errno.EPERM, errno.EINTR})
 
 
-class Listener:
+class Listener(Handler):
     """Our share of the port. Others hold the same socket, so it is left, never shut down."""
 
-    __slots__ = ("_accepting", "_plane", "_shed", "_sock", "_warned", "deadline")
+    __slots__ = ("_accepting", "_plane", "_shed", "_sock", "_warned")
 
     def __init__(self, plane: Plane, sock: socket.socket) -> None:
         sock.setblocking(False)
@@ -38,7 +38,7 @@ class Listener:
 
     def on_event(self, mask: int) -> None:
         plane = self._plane
-        if len(plane.clients) >= plane.limits.connections and not self._shed.make_room():
+        if len(plane.clients) >= plane.settings.connections and not self._shed.make_room():
             self._look_away()
         else:
             self._take()
@@ -46,7 +46,7 @@ class Listener:
     def _take(self) -> None:
         """Who waits, as long as there is room."""
         plane = self._plane
-        while len(plane.clients) < plane.limits.connections:
+        while len(plane.clients) < plane.settings.connections:
             try:
                 sock, address = self._sock.accept()
             except BlockingIOError:
