@@ -23,9 +23,9 @@ class Kind(NamedTuple):
 
 
 CYCLE = (
+    Kind("killed", lambda gateway, victim, _: gateway.kill(victim), 0, takes_victim=True),
     Kind("added", lambda gateway, _, count: gateway.scale(count + 1), 1, takes_victim=False),
     Kind("drained", lambda gateway, victim, _: gateway.drain(victim), 1, takes_victim=True),
-    Kind("killed", lambda gateway, victim, _: gateway.kill(victim), 1, takes_victim=True),
     Kind("removed", lambda gateway, _, count: gateway.scale(count), 0, takes_victim=False),
 )
 
