@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from steelyard.bench.soak.client import script, slowest
+from steelyard.bench.soak.client import slowest
 from steelyard.bench.soak.report import Event, Failures, SoakReport
 from steelyard.bench.soak.table import page, rows
 
@@ -28,7 +28,7 @@ def test_no_request_fails_while_workers_come_and_go():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout)
-    assert told["requests"] > 0
+    assert 0 < told["rate"] < 330  # the client keeps to what it was told
     assert set(told["failures"].values()) == {0}
     assert told["events"][0]["kind"] == "killed"
     assert all(event["settled"] is not None for event in told["events"])
@@ -40,12 +40,6 @@ def test_the_slowest_window_is_found():
     marks = [(float(second), sum(speeds[:second]) * 100) for second in range(len(speeds) + 1)]
     assert slowest(marks, 100) == pytest.approx(200)
     assert slowest(marks[:4], 100) is None
-
-
-def test_a_rate_is_kept_by_pauses():
-    """64 connections of 1,000 requests a second: each sends one every 64 ms."""
-    assert "return 64 end" in script(1000, 64)
-    assert "delay" not in script(0, 64)
 
 
 def soaked(**other) -> SoakReport:
@@ -91,5 +85,6 @@ def test_the_table_names_what_failed():
     cells = {row[0]: row[1:] for row in rows(told)}
     assert cells["failed"] == ["3", "2 read, 1 status"]
     assert cells["requests/s"][0] == "10,000"
+    assert cells["requests/s in the slowest 5 s"] == ["9,000", "10,000 were NOT held all the time"]
     assert cells["events"] == ["1", "1 killed"]
     assert "`steelyard bench soak`" in page(told)

@@ -14,8 +14,9 @@ Written by `steelyard bench`, each section by its own command; how to run them i
 or our own for WebSocket messages) and the backend (nginx, or an echo) share another. For each case
 all contenders are up, and are asked in turn, round after round, in a changing order: what disturbs
 the machine disturbs all alike. CPU is user + system time of all processes of a proxy over a round,
-from /proc, per request. Memory per idle connection is what a fresh process grew by, without pages
-of files, when that many clients had each had an answer and stayed.
+from /proc, per request; requests/s depend on the other core as well. Memory per idle connection is
+what a fresh process grew by, without pages of files, when that many clients had each had an answer
+and stayed.
 
 **What is compared.** All add X-Forwarded-For, X-Forwarded-Proto and Via, log nothing and keep
 connections open on both sides; one that does not is left out, and who opens many connections to the

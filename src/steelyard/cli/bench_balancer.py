@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from steelyard.bench.balancer import page
-from steelyard.bench.balancer.bench import Wish, measure
+from steelyard.bench.balancer.bench import CROWD, Wish, measure
 from steelyard.bench.balancer.cases import CASES
 from steelyard.bench.balancer.contenders import contenders
 from steelyard.bench.balancer.overview import bars, ratios
@@ -21,7 +21,7 @@ from steelyard.cli.common import JsonOption, Messages, print_json
 from steelyard.cli.watch import RichWatcher
 
 ROUNDS, QUICK_ROUNDS = 9, 3
-CROWD, QUICK_CROWD = 10_000, 1000
+QUICK_CROWD = 1000
 
 
 def bench_balancer(

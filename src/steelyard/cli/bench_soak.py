@@ -18,9 +18,7 @@ from steelyard.cli.watch import RichWatcher
 
 def bench_soak(
     seconds: Annotated[int, typer.Option(min=5, max=3600, help="Of load.")] = 60,
-    rate: Annotated[
-        int, typer.Option(min=0, help="Requests per second, about; 0: as many as go.")
-    ] = 0,
+    rate: Annotated[int, typer.Option(min=0, help="Requests per second; 0: as many as go.")] = 0,
     connections: Annotated[int, typer.Option(min=1, max=1000, help="Of the client.")] = 64,
     install: InstallOption = True,
     json: JsonOption = False,

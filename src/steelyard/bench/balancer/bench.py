@@ -19,6 +19,7 @@ from steelyard.bench.balancer.run import Plan, run
 from steelyard.bench.watcher import Watcher
 from steelyard.errors import Fault, SteelyardError
 
+CROWD = 10_000  # idle connections, where a machine has room for them
 SPARE_FILES = 500  # of a proxy, beyond its clients
 
 
@@ -106,8 +107,9 @@ def _notes(
 ) -> Iterable[str]:
     if not cores.apart:
         yield "only one core: proxy, client and backend shared it"
-    if crowd < wish.crowd and any(case.kind is Kind.IDLE for case in wish.cases):
-        yield f"only {crowd} idle connections: the limit of open files allows no more"
+    if crowd < CROWD and any(case.kind is Kind.IDLE for case in wish.cases):
+        why = "as was asked" if crowd == wish.crowd else "the limit of open files allows no more"
+        yield f"only {crowd} idle connections: {why}"
     disturbed = sum(bool(one.disturbed) for one in samples)
     if disturbed:
         worst = max(one.foreign for one in samples)

@@ -17,7 +17,7 @@ from steelyard.bench.launch import Launched, LaunchError
 from steelyard.bench.ports import answers, free_port
 from steelyard.bench.proxies.base import Site
 
-IDLE_ROUNDS = 3  # at most: memory hardly spreads, and each round needs a fresh process
+IDLE_ROUNDS = 2  # at most: memory hardly spreads, and each round needs a fresh process
 
 Outcome = Sample | Absence
 Tell = Callable[[str], None]

@@ -29,12 +29,27 @@ end
 """.replace("MARK", MARK)
 
 
-def script(rate: int, connections: int) -> str:
-    """In Lua. A rate is kept by a pause before each request, which wrk counts in whole ms."""
-    if not rate:
-        return _DONE
-    pause = max(connections * 1000 // rate, 1)
-    return f"delay = function() return {pause} end\n{_DONE}"
+# Requests have their times, GAP ms apart; a connection that is free takes the next one. Who is late
+# catches up, but not on more than a second. wrk has no clock for scripts: LuaJIT asks the system.
+_PACE = """
+local ffi = require("ffi")
+ffi.cdef[[
+  typedef struct { long seconds; long micros; } moment;
+  int gettimeofday(moment *now, void *zone);
+]]
+local moment, slot = ffi.new("moment"), 0
+delay = function()
+  ffi.C.gettimeofday(moment, nil)
+  local now = tonumber(moment.seconds) * 1000 + tonumber(moment.micros) / 1000
+  slot = slot == 0 and now or math.max(slot + GAP, now - 1000)
+  return math.max(0, math.floor(slot - now))
+end
+"""
+
+
+def script(rate: int) -> str:
+    """In Lua: as many requests as go, or so many per second."""
+    return (_PACE.replace("GAP", str(1000 / rate)) if rate else "") + _DONE
 
 
 class Client:
@@ -42,7 +57,7 @@ class Client:
 
     def __init__(self, port: int, seconds: int, connections: int, rate: int, folder: Path) -> None:
         file = folder / "soak.lua"
-        file.write_text(script(rate, connections))
+        file.write_text(script(rate))
         words = [find("wrk") or "wrk", "-t", "1", "-c", str(connections), "-d", f"{seconds}s"]
         words += ["--timeout", "10s", "-s", str(file), f"http://{HOST}:{port}/"]
         self._process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -45,7 +45,7 @@ def soak(wish: SoakWish, watcher: Watcher) -> SoakReport:
         watcher.tell("starting the fleet")
         if not gateway.wait_for(lambda told: settled(told, WORKERS), time.monotonic() + START):
             raise LaunchError(f"the fleet did not start: {gateway.last_words()}")
-        watcher.begin(wish.seconds)
+        watcher.begin(wish.seconds, "seconds of load")
         quiet = Quiet(range(machine.count()))
         with Client(
             gateway.port, wish.seconds, wish.connections, wish.rate, Path(folder)
