@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.exchange import Exchange
-from steelyard.balancer.farewell import Farewell
+from steelyard.balancer.farewell import PAUSE, Farewell
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_lines
@@ -24,6 +24,7 @@ from steelyard.balancer.octets import cut
 from steelyard.balancer.origin import local_address
 from steelyard.balancer.pace import Pace
 from steelyard.balancer.refusals import refusal
+from steelyard.balancer.shed import BODY, HEAD, IDLE, NEEDED, PARTING
 from steelyard.balancer.stream import Stream
 from steelyard.balancer.tls import Tls
 
@@ -223,6 +224,31 @@ class Client(Stream):
             self.close()
         else:
             self.deadline = min(self.deadline, self.loop.now + LATECOMER)
+
+    def standing(self) -> tuple[int, float]:
+        """What it keeps us waiting for, and since when (shed.py)."""
+        limits, exchange = self._plane.limits, self.exchange
+        if self.deadline == inf or self._phase == TUNNELLING:
+            return NEEDED, inf
+        if self.pending or exchange is not None:
+            # With a least rate the pace ends the slow ones, and its deadlines tell no time.
+            waits = bool(self.pending) or not self.eof
+            since = self.deadline - limits.body_timeout
+            return (BODY, since) if waits and self._pace is None else (NEEDED, inf)
+        if self._phase == ENDING:
+            return PARTING, self.deadline - PAUSE
+        if self._served and not self.buffer:
+            return IDLE, self.deadline - limits.idle_timeout
+        return HEAD, self.deadline - limits.head_timeout
+
+    def shed(self) -> bool:
+        """Go, to make room; False when a request has just come."""
+        if self.exchange is None and self._phase == SERVING:
+            self._read()
+            if self.open and self.exchange is not None:
+                return False
+        self.abort()
+        return True
 
     def close(self) -> None:
         if self.open:

@@ -228,7 +228,10 @@ class Gateway(Section):
         flag="--tls-key",
     )
     backlog: Count = key(1024, "Connections that may wait to be accepted, per process.")
-    connections: Count = key(10000, "Most clients connected, per process.")
+    connections: Count = key(
+        10000,
+        "Most clients connected, per process; for more, the idle and the slow make room.",
+    )
     client_connections: Count | None = key(
         None,
         "Most connections of one client address, per process; trusted proxies are not counted.",
