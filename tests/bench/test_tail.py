@@ -8,11 +8,12 @@ import random
 
 import pytest
 
+from steelyard.bench.ports import accepts, answers, free_port
 from steelyard.bench.tail.bench import RATES, Weights, _notes
 from steelyard.bench.tail.client import LONGEST, Answer, arrivals, drive
 from steelyard.bench.tail.contenders import contenders, our_policies
 from steelyard.bench.tail.report import eta, sum_up, sum_up_round
-from steelyard.bench.tail.workers import Desk
+from steelyard.bench.tail.workers import READY, Desk, serve
 
 
 def test_eta_is_one_when_shares_follow_weights():
@@ -36,6 +37,16 @@ def test_an_idle_worker_begins_at_once():
     desk = Desk(rate=1000, rng=random.Random(1))
     desk.finish(now=0.0)
     assert 100 < desk.finish(now=100.0) < 101
+
+
+async def test_asking_whether_it_is_ready_uses_up_no_service():
+    """Every contender meets the same workers, however often it was asked before."""
+    port = free_port()
+    serving = asyncio.create_task(serve(1, [(port, 0.001)]))  # a service takes a quarter of an hour
+    while not accepts(port):
+        await asyncio.sleep(0.01)
+    assert await asyncio.to_thread(answers, port, READY)
+    serving.cancel()
 
 
 def test_arrivals_are_seeded_and_have_the_rate():
@@ -76,7 +87,7 @@ async def test_times_count_from_when_a_request_was_due():
     coordinated omission."""
     stands_still = 0.3
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(asyncio.IncompleteReadError):
             while True:
                 await reader.readuntil(b"\r\n\r\n")
@@ -85,7 +96,7 @@ async def test_times_count_from_when_a_request_was_due():
         writer.close()
 
     loop = asyncio.get_running_loop()
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+    async with await asyncio.start_server(play, "127.0.0.1", 0) as server:
         began = loop.time()
         answers = await drive(server.sockets[0].getsockname()[1], 100, 0.3, random.Random(1))
     due = list(arrivals(100, 0.3, random.Random(1)))

@@ -16,10 +16,11 @@ from typing import NamedTuple
 from steelyard.bench import machine, tools
 from steelyard.bench.launch import Command, Launched
 from steelyard.bench.noise import DISTURBED, Quiet
-from steelyard.bench.ports import accepts, free_port
+from steelyard.bench.ports import accepts, answers, free_port
 from steelyard.bench.proxies.base import Member, Proxy, Site
 from steelyard.bench.tail.client import drive
 from steelyard.bench.tail.report import LATE, Round, TailReport, sum_up, sum_up_round
+from steelyard.bench.tail.workers import READY
 from steelyard.bench.watcher import Watcher
 
 RATES = (100.0, 50.0, 25.0, 5.0)  # requests per second of each worker
@@ -97,7 +98,9 @@ def _start_proxy(
     site = Site(free_port(), members, folder)
     process = Launched(proxy.command(site), core, folder / "proxy.log")
     stack.enter_context(process)
-    process.wait_until(lambda: accepts(site.listen), proxy.name)
+    # Not `accepts`: a port may be listened on before anybody is there to serve it, and the first
+    # requests would measure how long a program takes to start.
+    process.wait_until(lambda: answers(site.listen, READY), proxy.name)
     return site.listen
 
 

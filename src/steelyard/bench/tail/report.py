@@ -11,7 +11,7 @@ from steelyard.bench.noise import DISTURBED
 from steelyard.bench.stats import median, percentile, spread
 from steelyard.bench.tail.client import LONGEST, Answer
 
-LATE = 5.0  # ms; a client that asks later than this is a part of what it measures
+LATE = 10.0  # ms; a client that asks later than this is a part of what it measures
 
 
 class Round(BaseModel):
