@@ -8,3 +8,7 @@ select   the fastest way to pick one of n
 """
 
 __version__ = "0.1.0"
+
+from steelyard import purity
+
+purity.enforce()

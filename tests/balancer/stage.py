@@ -371,7 +371,7 @@ class Stage:
 
     def handlers(self) -> list[object]:
         """All that is in the plane's loop."""
-        return list(self.plane.loop._handlers.values())
+        return list(self.plane.loop.handlers())
 
     def get(self, request: bytes = GET) -> Message:
         """One request on a connection of its own."""

@@ -59,7 +59,7 @@ class Client(Stream):
         self._plane = plane
         self._origin = plane.manner.origin(peer, b"http")
         self._phase = SERVING
-        self._pace = None if plane.limits.body_rate is None else Pace(plane.limits.body_rate)
+        self._pace = None if plane.settings.body_rate is None else Pace(plane.settings.body_rate)
         self._seen = 0  # how much of `buffer` was searched for the end of a head
         self._served = False
         self._turning = False
@@ -213,20 +213,19 @@ class Client(Stream):
 
     def _take(self, count: int) -> None:
         exchange = self.exchange
-        data = self.loop.view[:count]
         if exchange is not None:
             if not exchange.forward.done:
                 if self._pace is not None:
                     self._pace.moved(count)
-                exchange.on_body(data)
+                exchange.on_body(self.loop.view[:count])
                 return
-            self.buffer += data
+            self.buffer += self.loop.taken(count)
             if len(self.buffer) >= WINDOW:
                 self.pause()
         elif self._phase == SERVING:
             if not self.buffer:
                 self.deadline = self.loop.now + self._plane.limits.head_timeout
-            self.buffer += data
+            self.buffer += self.loop.taken(count)
             self._turn()
 
     def _take_end(self) -> None:
@@ -241,10 +240,10 @@ class Client(Stream):
 
     def _half_closed(self, exchange: Exchange) -> None:
         """Gone, or only done with sending? A FIN does not tell (docs/decisions, 9)."""
-        limits = self._plane.limits
-        if not exchange.forward.done or limits.half_close == "abort":
+        manner = self._plane.settings.half_close
+        if not exchange.forward.done or manner == "abort":
             self.abort()
-        elif limits.half_close == "ask" and exchange.answer.head is None and not self.pending:
+        elif manner == "ask" and exchange.answer.head is None and not self.pending:
             self.deadline = self.loop.now + ASK_AFTER
 
     def _ask(self, exchange: Exchange) -> None:
@@ -286,7 +285,7 @@ class Client(Stream):
             head = parse_request(data[:end], limits.fields)
             if not head.host:
                 self._origin.local = local_address(self.sock)
-            forward = Forward(head, self._origin, self._plane.body_limit)
+            forward = Forward(head, self._origin, limits.body)
         except BadMessageError as bad:
             self.refuse(bad.status, bad.message, False, False)
             return False

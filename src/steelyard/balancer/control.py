@@ -33,7 +33,7 @@ class Control:
         self._balancer = balancer
         self._source = source
         self._rng = rng
-        self._directory = Directory(plane.bell, rng, plane.limits)
+        self._directory = Directory(plane.bell, rng, plane.settings)
         self._intake = Intake(plane, self._directory, Resolver())
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()

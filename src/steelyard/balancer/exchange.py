@@ -375,7 +375,7 @@ class Exchange:
         self._upstream = None
         upstream.give_up()
         early = client.give_up()
-        Tunnel(client, upstream, self._plane.limits.tunnel_idle).begin(early, client.eof)
+        Tunnel(client, upstream, self._plane.settings.tunnel_idle).begin(early, client.eof)
 
     def _complete(self, upstream: Upstream) -> None:
         if self._plane.journal is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING
 
-from steelyard.balancer.loop import IN
+from steelyard.balancer.loop import IN, Handler
 
 if TYPE_CHECKING:
     from steelyard.balancer.client import Client
@@ -19,10 +19,10 @@ PAUSE = 2.0  # without a byte or the client's own close
 WHOLE = 30.0
 
 
-class Farewell:
+class Farewell(Handler):
     """Reads a client's connection to its end."""
 
-    __slots__ = ("_client", "_last", "deadline")
+    __slots__ = ("_client", "_last")
 
     def __init__(self, client: Client) -> None:
         now = client.loop.now

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from steelyard.balancer.loop import BROKEN, IN
+from steelyard.balancer.loop import BROKEN, IN, Handler
 from steelyard.balancer.proxy_protocol import parse
 from steelyard.errors import MalformedError
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class Greeting:
+class Greeting(Handler):
     """Waits for the header of one connection."""
 
-    __slots__ = ("_client", "_data", "deadline")
+    __slots__ = ("_client", "_data")
 
     def __init__(self, client: Client) -> None:
         self._client = client

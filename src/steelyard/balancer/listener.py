@@ -9,7 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.client import Client
-from steelyard.balancer.loop import IN
+from steelyard.balancer.loop import IN, Handler
 
 if TYPE_CHECKING:
     from steelyard.balancer.plane import Plane
@@ -21,10 +21,10 @@ _PASSING = frozenset({errno.ECONNABORTED, errno.EPROTO, errno.EPERM, errno.EINTR
 BREATH = 0.25  # how long to leave clients waiting when we have no file descriptor for them
 
 
-class Listener:
+class Listener(Handler):
     """Our share of the port. Others hold the same socket, so it is left, never shut down."""
 
-    __slots__ = ("_accepting", "_plane", "_sock", "_warned", "deadline")
+    __slots__ = ("_accepting", "_plane", "_sock", "_warned")
 
     def __init__(self, plane: Plane, sock: socket.socket) -> None:
         sock.setblocking(False)
@@ -37,7 +37,7 @@ class Listener:
 
     def on_event(self, mask: int) -> None:
         plane = self._plane
-        while len(plane.clients) < plane.limits.connections:
+        while len(plane.clients) < plane.settings.connections:
             try:
                 sock, address = self._sock.accept()
             except BlockingIOError:

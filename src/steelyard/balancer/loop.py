@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import os
 import select
-import time
 from collections.abc import Callable
 from math import inf
 from typing import Protocol
+
+from steelyard.balancer.syscalls import Poller, monotonic
 
 log = logging.getLogger(__name__)
 
@@ -23,19 +24,26 @@ BROKEN = select.EPOLLERR | select.EPOLLHUP
 # One receive buffer for all: glibc would return a buffer per receive to the kernel each time,
 # which more than doubled the cost of 64 KiB answers.
 RECEIVE = 64 * 1024
-BATCH = 512
 
 
-class Handler(Protocol):
+class Handler:
     """Something with a file descriptor in the loop."""
+
+    __slots__ = ("deadline",)
 
     deadline: float
 
-    def on_event(self, mask: int) -> None: ...
+    def on_event(self, mask: int) -> None:
+        """The file descriptor is ready for these."""
+        raise NotImplementedError
 
-    def expire(self) -> None: ...
+    def expire(self) -> None:
+        """The deadline has come."""
+        raise NotImplementedError
 
-    def abort(self) -> None: ...
+    def abort(self) -> None:
+        """End it and all that hangs on it, in whatever state it is."""
+        raise NotImplementedError
 
 
 class Closeable(Protocol):
@@ -46,9 +54,9 @@ class Loop:
     """Waits for sockets and calls their handlers."""
 
     __slots__ = (
-        "_epoll",
         "_graveyard",
         "_handlers",
+        "_poller",
         "_sweep_every",
         "buffer",
         "chore",
@@ -58,20 +66,23 @@ class Loop:
     )
 
     def __init__(self, sweep_every: float) -> None:
-        self._epoll = select.epoll()
-        self._handlers: dict[int, Handler] = {}
+        self._poller = Poller()
+        self._handlers: list[Handler | None] = []  # by file descriptor, which are small numbers
         self._graveyard: list[Closeable] = []
         self._sweep_every = sweep_every
         self.buffer = bytearray(RECEIVE)
         self.view = memoryview(self.buffer)
-        self.now = time.monotonic()  # when the present round of events began
+        self.now = monotonic()  # when the present round of events began
         self.running = True
         self.chore: Callable[[], None] | None = None  # to be done after every round
 
     def add(self, fd: int, handler: Handler, mask: int) -> None:
         """Watch a file descriptor."""
+        missing = fd + 1 - len(self._handlers)
+        if missing > 0:
+            self._handlers += [None] * missing
         self._handlers[fd] = handler
-        self._epoll.register(fd, mask)
+        self._poller.add(fd, mask)
 
     def replace(self, fd: int, handler: Handler) -> None:
         """Have another handler take over a file descriptor; what is waited for stays."""
@@ -79,15 +90,15 @@ class Loop:
 
     def watch(self, fd: int, mask: int) -> None:
         """Change what is waited for."""
-        self._epoll.modify(fd, mask)
+        self._poller.change(fd, mask)
 
     def park(self, fd: int) -> None:
         """Stop all events, even a broken connection's, which epoll reports unasked."""
-        self._epoll.unregister(fd)
+        self._poller.remove(fd)
 
     def unpark(self, fd: int, mask: int) -> None:
         """Undo `park`."""
-        self._epoll.register(fd, mask)
+        self._poller.add(fd, mask)
 
     def drop(self, fd: int, sock: Closeable) -> None:
         """Forget a handler and close its socket.
@@ -95,21 +106,29 @@ class Loop:
         The socket is closed after the round: until then the kernel cannot give its number to a
         new one, which an event of this round would then be taken for.
         """
-        del self._handlers[fd]
+        self._handlers[fd] = None
         self._graveyard.append(sock)
 
     def forget(self, fd: int) -> None:
         """Forget a handler whose file descriptor stays open."""
-        del self._handlers[fd]
-        self._epoll.unregister(fd)
+        self._handlers[fd] = None
+        self._poller.remove(fd)
+
+    def handlers(self) -> list[Handler]:
+        """All that is in the loop now."""
+        return [handler for handler in self._handlers if handler is not None]
+
+    def taken(self, count: int) -> bytes:
+        """A copy of the first bytes in the buffer."""
+        return bytes(self.view[:count])
 
     def run(self) -> None:
         """Serve until `running` is False."""
-        next_sweep = time.monotonic() + self._sweep_every
+        next_sweep = monotonic() + self._sweep_every
         while self.running:
-            events = self._epoll.poll(max(0.0, next_sweep - time.monotonic()), BATCH)
-            self.now = time.monotonic()
-            self._dispatch(events)
+            count = self._poller.wait(max(0.0, next_sweep - monotonic()))
+            self.now = monotonic()
+            self._dispatch(count)
             if self.now >= next_sweep:
                 self._sweep()
                 next_sweep = self.now + self._sweep_every
@@ -120,25 +139,25 @@ class Loop:
 
     def close(self) -> None:
         """End every stream and the epoll itself."""
-        for handler in list(self._handlers.values()):
+        for handler in self.handlers():
             handler.abort()
         self._bury()
-        self._epoll.close()
+        self._poller.close()
 
-    def _dispatch(self, events: list[tuple[int, int]]) -> None:
-        handlers = self._handlers
-        for fd, mask in events:
-            handler = handlers.get(fd)
+    def _dispatch(self, count: int) -> None:
+        poller = self._poller
+        for index in range(count):
+            handler = self._handlers[poller.fd(index)]
             if handler is None:
                 continue
             try:
-                handler.on_event(mask)
+                handler.on_event(poller.mask(index))
             except Exception:
                 self._mishap(handler)
 
     def _sweep(self) -> None:
         now = self.now
-        for handler in list(self._handlers.values()):
+        for handler in self.handlers():
             if handler.deadline <= now:
                 handler.deadline = inf
                 try:
@@ -171,10 +190,10 @@ class Woken(Protocol):
     def expired(self) -> None: ...
 
 
-class Waker:
+class Waker(Handler):
     """An eventfd in the loop, which any thread may ring, and a deadline of its owner's."""
 
-    __slots__ = ("_fd", "_loop", "_owner", "deadline")
+    __slots__ = ("_fd", "_loop", "_owner")
 
     def __init__(self, loop: Loop, owner: Woken) -> None:
         self._loop = loop

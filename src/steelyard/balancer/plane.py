@@ -20,6 +20,7 @@ from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.gauge import GAUGES, assume
 from steelyard.balancer.journal import Journal
+from steelyard.balancer.limits import Limits
 from steelyard.balancer.line import Line
 from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
@@ -42,7 +43,6 @@ class Plane:
         "_stops",
         "_waker",
         "bell",
-        "body_limit",
         "budget",
         "clients",
         "crowd",
@@ -60,28 +60,31 @@ class Plane:
         "own",
         "refused",
         "room",
+        "settings",
         "table",
         "waiting_since",
     )
 
-    def __init__(self, limits: Gateway, listener: socket.socket, bell: Bell) -> None:
-        self.limits = limits
-        self.body_limit = -1 if limits.body is None else limits.body
-        trusted = limits.trusted_proxies
-        self.manner = Manner(limits.forwarded, trusted, secrets.token_hex(6).encode())
-        self.keyed = limits.policy in KEYED  # the policy wants to know who asks
-        self.gauge = GAUGES.get(limits.policy)  # None: nobody asks how long a worker takes
-        self.greeted = limits.proxy_protocol == "on"  # by trusted proxies
-        self.room = limits.worker_concurrency or sys.maxsize  # exchanges at once, per worker
-        self.line: Line[Exchange] = Line(limits.waiting)
+    def __init__(self, settings: Gateway, listener: socket.socket, bell: Bell) -> None:
+        self.settings = settings
+        self.limits = Limits(settings)
+        trusted = settings.trusted_proxies
+        self.manner = Manner(settings.forwarded, trusted, secrets.token_hex(6).encode())
+        self.keyed = settings.policy in KEYED  # the policy wants to know who asks
+        self.gauge = GAUGES.get(settings.policy)  # None: nobody asks how long a worker takes
+        self.greeted = settings.proxy_protocol == "on"  # by trusted proxies
+        self.room = settings.worker_concurrency or sys.maxsize  # exchanges at once, per worker
+        self.line: Line[Exchange] = Line(settings.waiting)
         self.waiting_since = inf  # when the first of the line joined it
         self.bell = bell
-        self.loop = Loop(_sweep_every(limits))
-        self.budget = Budget(limits.retry_budget / 100, self.loop.now)
-        self.ejector = Ejector(limits.eject_after, limits.eject_first, limits.eject_longest)
-        self.journal = None if limits.access_log is None else Journal()
-        self.crowd = None if limits.client_connections is None else Crowd(limits.client_connections)
-        whole = limits.total_timeout
+        self.loop = Loop(_sweep_every(settings))
+        self.budget = Budget(settings.retry_budget / 100, self.loop.now)
+        self.ejector = Ejector(settings.eject_after, settings.eject_first, settings.eject_longest)
+        self.journal = None if settings.access_log is None else Journal()
+        self.crowd = (
+            None if settings.client_connections is None else Crowd(settings.client_connections)
+        )
+        whole = settings.total_timeout
         self.overdue = None if whole is None else Overdue(self.loop, whole)
         self.table: Table = EMPTY
         self.clients: set[Client] = set()
@@ -148,7 +151,7 @@ class Plane:
     def serve_line(self) -> None:
         """Begin those that a worker has room for; send away those that waited too long."""
         line = self.line
-        for exchange in line.late(self.loop.now - self.limits.waiting_time):
+        for exchange in line.late(self.loop.now - self.settings.waiting_time):
             exchange.on_wait_over()
         for _ in range(len(line)):  # at most once each: one that fails at once may come back
             if not line or not self._has_room():
@@ -217,8 +220,8 @@ class Plane:
     def _drain(self) -> None:
         self._listener.leave()
         self.draining = True
-        log.info("stopping: %d clients have %g s", len(self.clients), self.limits.drain)
-        self._waker.deadline = self.loop.now + self.limits.drain
+        log.info("stopping: %d clients have %g s", len(self.clients), self.settings.drain)
+        self._waker.deadline = self.loop.now + self.settings.drain
         for client in list(self.clients):
             client.leave_if_idle()
         if not self.clients:

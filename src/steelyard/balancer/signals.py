@@ -7,20 +7,20 @@ import signal
 from math import inf
 from types import FrameType
 
-from steelyard.balancer.loop import IN
+from steelyard.balancer.loop import IN, Handler
 from steelyard.balancer.plane import Plane
 
 STOP = (signal.SIGTERM, signal.SIGINT)
 
 
-class Signals:
+class Signals(Handler):
     """A pipe that the interpreter writes signal numbers to.
 
     A handler in Python alone would not do: it runs between two instructions, and a signal that
     comes just before the loop starts to wait would be seen only after the wait.
     """
 
-    __slots__ = ("_plane", "_read", "_write", "deadline")
+    __slots__ = ("_plane", "_read", "_write")
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane

@@ -8,15 +8,16 @@ import struct
 from math import inf
 
 from steelyard.balancer.framing import Buffer
-from steelyard.balancer.loop import IN, OUT, Loop
+from steelyard.balancer.loop import IN, OUT, Handler, Loop
+from steelyard.balancer.syscalls import receive, transmit
 
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER with no time: close sends RST
 
 
-class Stream:
+class Stream(Handler):
     """One TCP connection, of a client or to a worker."""
 
-    __slots__ = ("deadline", "fd", "loop", "mask", "open", "parked", "pending", "sent", "sock")
+    __slots__ = ("fd", "loop", "mask", "open", "parked", "pending", "sent", "sock")
 
     def __init__(self, loop: Loop, sock: socket.socket, mask: int) -> None:
         self.loop = loop
@@ -30,38 +31,20 @@ class Stream:
         self.parked = False
         loop.add(self.fd, self, mask)
 
-    def on_event(self, mask: int) -> None:
-        raise NotImplementedError
-
-    def expire(self) -> None:
-        raise NotImplementedError
-
-    def abort(self) -> None:
-        """End it and all that hangs on it, in whatever state it is."""
-        raise NotImplementedError
-
     def receive(self) -> int:
         """Bytes now in the loop's buffer; 0: the peer has finished; −1: it is gone.
 
         −2 is a false alarm: nothing is there.
         """
-        try:
-            return self.sock.recv_into(self.loop.buffer)
-        except BlockingIOError:
-            return -2
-        except OSError:
-            return -1
+        return receive(self.fd, self.loop.buffer)
 
     def send(self, data: Buffer) -> bool:
         """Send, or keep for later; False when the peer is gone."""
         if self.pending:
             self.pending += data
             return True
-        try:
-            count = self.sock.send(data)
-        except BlockingIOError:
-            count = 0
-        except OSError:
+        count = transmit(self.fd, data)
+        if count < 0:
             return False
         self.sent += count
         if count < len(data):
@@ -71,11 +54,8 @@ class Stream:
 
     def flush(self) -> bool:
         """Send what was kept; False when the peer is gone."""
-        try:
-            count = self.sock.send(self.pending)
-        except BlockingIOError:
-            return True
-        except OSError:
+        count = transmit(self.fd, self.pending)
+        if count < 0:
             return False
         self.sent += count
         if count < len(self.pending):

@@ -16,7 +16,7 @@ import socket
 from math import inf
 from typing import TYPE_CHECKING
 
-from steelyard.balancer.loop import BROKEN, IN, OUT
+from steelyard.balancer.loop import BROKEN, IN, OUT, Handler
 from steelyard.balancer.stream import Stream
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ class Tunnel:
         self._client.close()
 
 
-class Side:
+class Side(Handler):
     """One connection of a tunnel, and whether each of its directions has ended."""
 
-    __slots__ = ("_tunnel", "deadline", "eof", "other", "shut", "stream")
+    __slots__ = ("_tunnel", "eof", "other", "shut", "stream")
 
     other: Side
 

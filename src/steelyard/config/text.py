@@ -13,10 +13,10 @@ from steelyard.config.layer import Given, Layer
 from steelyard.config.unknown import unknown_variable
 from steelyard.config.words import quoted
 
-# Not keys: what workers get from us, the API's token, the file's path; and what Kubernetes and
-# Docker links set by themselves for a service that is called steelyard.
+# Not keys: what workers get from us, the API's token, the file's path, which build runs; and what
+# Kubernetes and Docker links set by themselves for a service that is called steelyard.
 _NOT_KEYS = re.compile(
-    rf"{PREFIX}(WORKER|APPLICATION|HOME|CPUS|MEMORY|CGROUPS|TOKEN|CONFIG|SERVICE_(HOST|PORT)(_\w+)?|PORT(_\w+)?)"
+    rf"{PREFIX}(WORKER|APPLICATION|HOME|CPUS|MEMORY|CGROUPS|TOKEN|CONFIG|PURE|SERVICE_(HOST|PORT)(_\w+)?|PORT(_\w+)?)"
 )
 
 

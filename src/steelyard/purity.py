@@ -1,0 +1,57 @@
+"""Purity: whether the hot path runs compiled or as plain Python.
+
+The same source serves both: where a C compiler was at hand, extension modules lie beside their
+`.py` files and the interpreter prefers them. `STEELYARD_PURE=1` makes it read the `.py` files all
+the same (to debug, to compare); `STEELYARD_PURE=0` refuses to run without the extension modules.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from importlib.util import find_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+VARIABLE = "STEELYARD_PURE"
+PACKAGES = ("steelyard.balancer", "steelyard.select")
+WITNESS = "steelyard.balancer.loop"  # all are compiled, or none
+
+
+class PureFinder:
+    """Finds the modules of our compiled packages by their source."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, _, module = name.rpartition(".")
+        if package not in PACKAGES:
+            return None
+        for place in path or ():
+            source = Path(place, module + ".py")
+            if source.is_file():
+                return spec_from_file_location(name, source)
+        return None
+
+
+def is_compiled() -> bool:
+    """Whether the hot path is, or would be, compiled."""
+    spec = find_spec(WITNESS)
+    return spec is not None and (spec.origin or "").endswith(tuple(EXTENSION_SUFFIXES))
+
+
+def enforce() -> None:
+    """Do what the environment variable says; called once, before anything else is imported."""
+    wish = os.environ.get(VARIABLE, "")
+    if wish == "1":
+        sys.meta_path.insert(0, PureFinder)
+    elif wish == "0" and not is_compiled():
+        raise ImportError(
+            f"{VARIABLE}=0 asks for the compiled hot path, which is not built here: "
+            "`make build` builds it where there is a C compiler, or unset the variable"
+        )
+    elif wish not in ("", "0"):
+        raise ImportError(f"{VARIABLE} is 1 (plain Python) or 0 (compiled only), not {wish!r}")
