@@ -129,6 +129,8 @@ class Client(Stream):
 
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
         """An answer of our own."""
+        own = self._plane.own
+        own[status] = own.get(status, 0) + 1
         exchange = self.exchange
         name = b"" if exchange is None else exchange.forward.head.request_id
         text = refusal(status, reason, keep=keep, bodiless=bodiless, request_id=name)

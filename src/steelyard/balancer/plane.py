@@ -59,6 +59,7 @@ class Plane:
         "loop",
         "manner",
         "overdue",
+        "own",
         "refused",
         "room",
         "scheme",
@@ -96,6 +97,7 @@ class Plane:
         self.draining = False
         self.refused = 0  # requests that found no worker
         self.unshaken = 0  # clients that did not get through the TLS handshake
+        self.own: dict[int, int] = {}  # answers of our own, by status
         self._offered: Table = EMPTY
         self._stops = 0
         self._waker = Waker(self.loop, self)
@@ -178,7 +180,7 @@ class Plane:
         )
 
     def measured(self, tally: Tally, seconds: float, line: int) -> None:
-        """A worker took so long to answer a request that joined a line of so many."""
+        """A worker took so long to answer a request that joined a line of so many (`gauge`)."""
         if self.gauge is None:
             return
         known = tally.seen
@@ -190,6 +192,7 @@ class Plane:
         """A worker failed a request."""
         record = worker.record
         if self.ejector.failed(record, self.loop.now):
+            worker.tally.ejections += 1
             log.warning(
                 "%s failed %d times in a row: left out for %g s",
                 worker.name,

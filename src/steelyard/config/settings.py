@@ -275,7 +275,7 @@ class Gateway(Section):
         "x-forwarded", "Which fields tell a worker about the client; `forwarded` is RFC 7239."
     )
     policy: Policy = key(
-        "ring_of_two",
+        "shortest_wait",
         "How a worker is chosen for a request (docs/decisions/0008-who-gets-the-request.md).",
         flag="--policy",
     )
