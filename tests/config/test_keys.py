@@ -79,6 +79,7 @@ def test_forms_of_text() -> None:
         "runtime.ports": Form.RANGE,
         "gateway.workers": Form.WORDS,
         "gateway.trusted_proxies": Form.WORDS,
+        "gateway.sticky_secret": Form.PATH,
     }
 
 

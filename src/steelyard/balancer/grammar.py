@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import AddressValueError, IPv6Address
+from typing import TYPE_CHECKING
 
 from steelyard.balancer.fields import (
     CODING,
@@ -32,6 +33,9 @@ from steelyard.balancer.fields import (
     upgrade_offer,
     without,
 )
+
+if TYPE_CHECKING:
+    from steelyard.balancer.sticky import Pin
 
 END = b"\r\n\r\n"
 
@@ -63,6 +67,7 @@ class RequestHead:
         "length",
         "lines",
         "method",
+        "pin",
         "request_id",
         "target",
         "upgrade",
@@ -80,6 +85,7 @@ class RequestHead:
         self.claims: list[tuple[int, bytes]] = []  # about its origin: field and value
         self.request_id = b""  # given when it is forwarded
         self.upgrade: list[bytes] = []  # the protocols that the client would rather speak
+        self.pin: Pin | None = None  # where its session is, when there are such
 
 
 class AnswerHead:

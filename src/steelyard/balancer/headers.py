@@ -38,6 +38,8 @@ def answer_start(head: AnswerHead, chunked: bool, keep: bool, request: RequestHe
     parts = [b"HTTP/1.1 " + head.start]
     parts += _without_length(head.lines) if head.status == 204 else head.lines
     parts.append(_VIA_11)
+    if request.pin is not None and request.pin.line:
+        parts.append(request.pin.line)
     if chunked:
         parts.append(b"Transfer-Encoding: chunked")
     if not keep:
@@ -58,6 +60,8 @@ def interim(head: AnswerHead) -> bytes:
 def switching(head: AnswerHead, request: RequestHead) -> bytes:
     """A 101: the last head on this connection."""
     lines = _without_length(head.lines)
+    if request.pin is not None and request.pin.line:
+        lines.append(request.pin.line)
     last = (_upgrade(head.upgrade), _VIA_11, b"X-Request-ID: %b\r\n\r\n" % request.request_id)
     return b"\r\n".join((b"HTTP/1.1 " + head.start, *lines, *last))
 

@@ -19,6 +19,7 @@ from steelyard.cli.preflight import (
     require_own_workers,
     require_runtime,
     warn_exposure,
+    with_secret,
 )
 from steelyard.config.settings import Settings
 from steelyard.sockets import listen
@@ -54,7 +55,7 @@ def run_up(load: Callable[[], Settings]) -> None:
         require_runtime(settings)
         require_own_workers(settings)
         warn_exposure(settings)
-        return Order(settings, None)
+        return Order(with_secret(settings), None)
 
     raise SystemExit(asyncio.run(_serve(order(), order, Messages())))
 
