@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steelyard.balancer.alphabets import TOKEN
 from steelyard.balancer.counters import Bell
-from steelyard.balancer.fields import TOKEN
 from steelyard.balancer.grammar import RequestHead
 from steelyard.balancer.sticky import Sticky, digest, read_secret, without_cookie
 from steelyard.balancer.worker import Worker
@@ -31,6 +31,10 @@ bare = st.sampled_from([b"", b" ", b"flag", b"steelyard", b"=x", b"steelyardx=1"
 space = st.sampled_from([b"", b" ", b"\t", b"  "])
 
 
+def joined(*lines: bytes) -> bytes:
+    return b"".join(b"\r\n" + line for line in lines)
+
+
 def worker(name: str) -> Worker:
     return Worker(name, socket.AF_INET, ("127.0.0.1", 1), Bell())
 
@@ -41,8 +45,8 @@ def worker(name: str) -> Worker:
 @given(st.lists(st.one_of(others, bare), max_size=6), st.sampled_from([b"Cookie", b"cookie"]))
 def test_what_is_not_ours_is_left_alone(pairs, field):
     """Byte for byte, whatever it is."""
-    lines = [b"Host: a", field + b": " + b";".join(pairs), b"Accept: steelyard=1"]
-    assert without_cookie(lines, NAME) == (lines, b"")
+    fields = joined(b"Host: a", field + b": " + b";".join(pairs), b"Accept: steelyard=1")
+    assert without_cookie(fields, NAME) == (fields, b"")
 
 
 @given(st.lists(st.one_of(others, bare), max_size=5), st.integers(0, 5), values, space, space)
@@ -51,18 +55,18 @@ def test_ours_is_taken_out_and_the_rest_stays(pairs, place, value, before, after
     at = min(place, len(pairs))
     ours = before + NAME + b"=" + value + after
     line = b"Cookie:" + b";".join([*pairs[:at], ours, *pairs[at:]])
-    lines, found = without_cookie([b"A: b", line], NAME)
+    fields, found = without_cookie(joined(b"A: b", line), NAME)
     assert found == value.strip(b" \t")
     left = [pair for pair in pairs if pair.strip(b" \t")]
-    assert lines == [b"A: b", *([b"Cookie:" + b";".join(pairs)] if left else [])]
+    assert fields == joined(b"A: b", *([b"Cookie:" + b";".join(pairs)] if left else []))
 
 
 def test_all_of_our_name_are_taken_out():
     """The first one counts, on whichever line."""
-    lines = [b"Cookie: a=1; steelyard=one; b=2", b"COOKIE: steelyard=two", b"Cookie: c=3"]
-    kept, value = without_cookie(lines, NAME)
+    lines = (b"Cookie: a=1; steelyard=one; b=2", b"COOKIE: steelyard=two", b"Cookie: c=3")
+    kept, value = without_cookie(joined(*lines), NAME)
     assert value == b"one"
-    assert kept == [b"Cookie: a=1; b=2", b"Cookie: c=3"]
+    assert kept == joined(b"Cookie: a=1; b=2", b"Cookie: c=3")
 
 
 # The signature
@@ -78,9 +82,9 @@ def test_a_cookie_leads_to_its_worker_and_no_other(secret, names):
     for one in workers:
         head = RequestHead(b"GET", b"/", True)
         cookie = here.line(one, secure=False).partition(b"Set-Cookie: ")[2].partition(b";")[0]
-        head.lines = [b"Cookie: " + cookie]
+        head.fields = joined(b"Cookie: " + cookie)
         assert there.read(head, secure=False).home is one
-        assert head.lines == []
+        assert head.fields == b""
 
 
 @given(
@@ -92,7 +96,7 @@ def test_what_nobody_signed_leads_nowhere(value, secret):
     sticky.serve([worker("w")])
     for cookie in (value, digest(secret + b"x", "w"), digest(SECRET, "w")[:-1], b"w"):
         head = RequestHead(b"GET", b"/", True)
-        head.lines = [b"Cookie: steelyard=" + cookie]
+        head.fields = joined(b"Cookie: steelyard=" + cookie)
         assert sticky.read(head, secure=False).home is None
 
 

@@ -11,6 +11,7 @@ import threading
 from steelyard.balancer.feed import AgentSource, Feed
 from steelyard.balancer.intake import Intake
 from steelyard.balancer.plane import Plane
+from steelyard.balancer.renewal import Renewal
 from steelyard.balancer.reporter import Reporter
 from steelyard.balancer.resolver import Resolver
 from steelyard.balancer.table import Directory
@@ -63,7 +64,11 @@ class Control:
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
-        tending = asyncio.create_task(self._tend())
+        chores = [asyncio.create_task(self._tend())]
+        identity = self._plane.identity
+        if identity is not None:
+            renewal = Renewal(self._plane, identity, self._plane.settings.pairs)
+            chores.append(asyncio.create_task(renewal.run()))
         try:
             if isinstance(self._source, Queue):
                 await self._stay(self._source)
@@ -71,7 +76,8 @@ class Control:
                 await self._follow(self._source)
         finally:
             self._plane.bell.take_down()
-            tending.cancel()
+            for chore in chores:
+                chore.cancel()
 
     async def _tend(self) -> None:
         while True:

@@ -1,7 +1,7 @@
 """Plane: the data plane of one process. All of it runs in one thread.
 
-The control thread reaches in at two points only, each a swapped reference and a wake-up:
-`offer` (a new table) and `stop`.
+The control thread reaches in at three points only, each a swapped reference: `offer` (a new
+table), `stop`, and `identity` (new certificates), which is looked at with each new client.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from steelyard.balancer.crowd import Crowd
 from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.gauge import GAUGES, assume
+from steelyard.balancer.identity import load_identity
 from steelyard.balancer.journal import Journal
 from steelyard.balancer.limits import Limits
 from steelyard.balancer.line import Line
@@ -51,6 +52,7 @@ class Plane:
         "ejector",
         "gauge",
         "greeted",
+        "identity",
         "journal",
         "keyed",
         "limits",
@@ -58,11 +60,14 @@ class Plane:
         "loop",
         "manner",
         "overdue",
+        "own",
         "refused",
         "room",
+        "scheme",
         "settings",
         "sticky",
         "table",
+        "unshaken",
         "waiting_since",
     )
 
@@ -74,6 +79,8 @@ class Plane:
         self.keyed = settings.policy in KEYED  # the policy wants to know who asks
         self.gauge = GAUGES.get(settings.policy)  # None: nobody asks how long a worker takes
         self.greeted = settings.proxy_protocol == "on"  # by trusted proxies
+        self.identity = load_identity(settings.pairs) if settings.tls_cert else None
+        self.scheme = b"http" if self.identity is None else b"https"  # of clients
         self.room = settings.worker_concurrency or sys.maxsize  # exchanges at once, per worker
         self.line: Line[Exchange] = Line(settings.waiting)
         self.waiting_since = inf  # when the first of the line joined it
@@ -92,6 +99,8 @@ class Plane:
         self.clients: set[Client] = set()
         self.draining = False
         self.refused = 0  # requests that found no worker
+        self.unshaken = 0  # clients that did not get through the TLS handshake
+        self.own: dict[int, int] = {}  # answers of our own, by status
         self._offered: Table = EMPTY
         self._stops = 0
         self._waker = Waker(self.loop, self)
@@ -174,18 +183,19 @@ class Plane:
         )
 
     def measured(self, tally: Tally, seconds: float, line: int) -> None:
-        """A worker took so long to answer a request that joined a line of so many."""
+        """A worker took so long to answer a request that joined a line of so many (`gauge`)."""
         if self.gauge is None:
             return
         known = tally.seen
         self.gauge(tally, seconds, line, self.loop.now)
         if not known:
-            assume(worker.tally for worker in self.table.serving)
+            assume([worker.tally for worker in self.table.serving])
 
     def struck(self, worker: Worker) -> None:
         """A worker failed a request."""
         record = worker.record
         if self.ejector.failed(record, self.loop.now):
+            worker.tally.ejections += 1
             log.warning(
                 "%s failed %d times in a row: left out for %g s",
                 worker.name,

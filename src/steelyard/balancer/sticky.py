@@ -47,17 +47,17 @@ class Sticky:
 
     def read(self, head: RequestHead, secure: bool) -> Pin:
         """Take our cookie out of a request, and tell whose session it is."""
-        head.lines, value = without_cookie(head.lines, self._name)
+        head.fields, value = without_cookie(head.fields, self._name)
         return Pin(self, self._workers.get(value), secure)
 
     def line(self, worker: Worker, secure: bool) -> bytes:
-        """The field that gives a client its cookie, and keeps caches from giving it to others."""
+        """The fields that give a client its cookie, and keep caches from giving it to others."""
         name = self._names.get(worker)
         if name is None:  # it has left since it was chosen
             return b""
         last = b"; Secure" if secure else b""
         cookie = b"%b=%b; Path=/; HttpOnly; SameSite=Lax%b" % (self._name, name, last)
-        return b"Set-Cookie: %b\r\nCache-Control: private" % cookie
+        return b"\r\nSet-Cookie: %b\r\nCache-Control: private" % cookie
 
 
 class Pin:
@@ -91,12 +91,17 @@ def digest(secret: bytes, name: str) -> bytes:
     return urlsafe_b64encode(whole[:DIGEST]).rstrip(b"=")
 
 
-def without_cookie(lines: list[bytes], name: bytes) -> tuple[list[bytes], bytes]:
-    """The field lines without the cookie of this name, and its value; of several, the first's."""
+def without_cookie(fields: bytes, name: bytes) -> tuple[bytes, bytes]:
+    """The fields without the cookie of this name, and its value; of several, the first's.
+
+    Each field line has its line end before it, as in a head.
+    """
+    if name not in fields:
+        return fields, b""
     kept: list[bytes] = []
     values: list[bytes] = []
-    for line in lines:
-        if line[:7].lower() != b"cookie:" or name not in line:
+    for line in fields.split(b"\r\n"):
+        if line[:7].lower() != b"cookie:":
             kept.append(line)
             continue
         pairs = line[7:].split(b";")
@@ -106,7 +111,7 @@ def without_cookie(lines: list[bytes], name: bytes) -> tuple[list[bytes], bytes]
             kept.append(line)
         elif any(pair.strip(b" \t") for pair in others):
             kept.append(line[:7] + b";".join(others))
-    return kept, values[0].strip(b" \t") if values else b""
+    return b"\r\n".join(kept), values[0].strip(b" \t") if values else b""
 
 
 def _name(pair: bytes) -> bytes:

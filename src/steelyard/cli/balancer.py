@@ -12,7 +12,7 @@ from rich.console import Console
 
 from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_loader
-from steelyard.cli.preflight import warn_exposure, with_secret
+from steelyard.cli.preflight import require_certificates, warn_exposure, with_secret
 from steelyard.config.settings import Settings
 from steelyard.config.values import parse_address
 from steelyard.core.queue import Queue
@@ -38,6 +38,7 @@ def balancer(
 
     def order() -> Order:
         settings = load()
+        require_certificates(settings)
         warn_exposure(settings)
         return Order(with_secret(settings), _source(settings, worker or [], agent))
 
@@ -74,7 +75,8 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
     await supervisor.serving()
     if not supervisor.over:
         supervisor.notify.ready()
-        say(f"serving on http://{supervisor.address}, Ctrl-C stops")
+        scheme = order.settings.gateway.scheme
+        say(f"serving on {scheme}://{supervisor.address}, Ctrl-C stops")
     failed = await supervisor.stopped_or_failed()
     await supervisor.close()
     return 1 if failed else 0

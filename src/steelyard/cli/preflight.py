@@ -53,6 +53,16 @@ def with_secret(settings: Settings) -> Settings:
     return settings.model_copy(update={"gateway": gateway})
 
 
+def require_certificates(settings: Settings) -> None:
+    """Each must load; what clients will not like about them is told."""
+    if not settings.gateway.tls_cert:
+        return
+    from steelyard.balancer.identity import concerns, load_identity
+
+    for concern in concerns(load_identity(settings.gateway.pairs)):
+        typer.secho(f"warning: {concern}", err=True, fg="yellow")
+
+
 def warn_exposure(settings: Settings) -> None:
     """Say what others on the network will be able to reach."""
     for warning in exposure_warnings(settings):

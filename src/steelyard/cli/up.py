@@ -15,6 +15,7 @@ from steelyard.cli.boot import BootError, watch_boot
 from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_loader
 from steelyard.cli.preflight import (
+    require_certificates,
     require_command,
     require_own_workers,
     require_runtime,
@@ -54,6 +55,7 @@ def run_up(load: Callable[[], Settings]) -> None:
         require_command(settings)
         require_runtime(settings)
         require_own_workers(settings)
+        require_certificates(settings)
         warn_exposure(settings)
         return Order(with_secret(settings), None)
 

@@ -21,6 +21,7 @@ from steelyard.config.values import (
     LogPath,
     Name,
     Networks,
+    Paths,
     Ports,
     Seconds,
     StoreUrl,
@@ -196,6 +197,11 @@ class Gateway(Section):
             ("proxy_protocol", "trusted_proxies"),
             lambda it: it.proxy_protocol == "off" or bool(it.trusted_proxies),
         ),
+        Rule(
+            "a key for each certificate, or none where each file holds both",
+            ("tls_cert", "tls_key"),
+            lambda it: not it.tls_key or len(it.tls_key) == len(it.tls_cert),
+        ),
     )
 
     listen: AddressText = key(
@@ -209,8 +215,24 @@ class Gateway(Section):
         "Fixed workers of `steelyard balancer`, each with its weight if that is not 1; `--worker` "
         "and `--agent` win over it.",
     )
+    tls_cert: Paths = key(
+        (),
+        "Serve over TLS, with the certificate in this PEM file, its chain behind it. Of several, "
+        "the first that names the host that a client asks for (subjectAltName) is shown, or else "
+        "the first. Files that change are loaded again.",
+        flag="--tls-cert",
+    )
+    tls_key: Paths = key(
+        (),
+        "The file of its private key, unencrypted, or of each in the same order; none: each "
+        "certificate's file holds its key, too.",
+        flag="--tls-key",
+    )
     backlog: Count = key(1024, "Connections that may wait to be accepted, per process.")
-    connections: Count = key(10000, "Most clients connected, per process.")
+    connections: Count = key(
+        10000,
+        "Most clients connected, per process; for more, the idle and the slow make room.",
+    )
     client_connections: Count | None = key(
         None,
         "Most connections of one client address, per process; trusted proxies are not counted.",
@@ -254,7 +276,7 @@ class Gateway(Section):
         "x-forwarded", "Which fields tell a worker about the client; `forwarded` is RFC 7239."
     )
     policy: Policy = key(
-        "ring_of_two",
+        "shortest_wait",
         "How a worker is chosen for a request (docs/decisions/0008-who-gets-the-request.md).",
         flag="--policy",
     )
@@ -293,6 +315,17 @@ class Gateway(Section):
     )
     eject_longest: Seconds = key(60.0, "How long at most.", gt=0)
     drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")
+
+    @property
+    def pairs(self) -> tuple[tuple[Path, Path], ...]:
+        """The files of each certificate and of its key."""
+        certificates = [path.expanduser() for path in self.tls_cert]
+        keys = [path.expanduser() for path in self.tls_key] or certificates
+        return tuple(zip(certificates, keys, strict=True))
+
+    @property
+    def scheme(self) -> str:
+        return "https" if self.tls_cert else "http"
 
 
 class Store(Section):

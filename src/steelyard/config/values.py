@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from math import inf
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
@@ -140,6 +141,11 @@ def parse_ports(value: Any) -> Any:
     return first, last
 
 
+def parse_paths(value: Any) -> Any:
+    """One path, or a list of them."""
+    return (value,) if isinstance(value, str | Path) else value
+
+
 def check_networks(values: tuple[str, ...]) -> tuple[str, ...]:
     """Addresses and networks, as the standard library writes them."""
     return tuple(str(ipaddress.ip_network(value)) for value in values)
@@ -193,6 +199,16 @@ Workers = Annotated[
         "a list of different workers HOST:PORT[=WEIGHT]",
         '["127.0.0.1:9000", "127.0.0.1:9001=2"]',
         lambda value: json.dumps(list(value)),
+    ),
+]
+Paths = Annotated[
+    tuple[Path, ...],
+    BeforeValidator(parse_paths),
+    Kind(
+        "PATH",
+        "a path or a list of paths",
+        '"a.pem" or ["a.pem", "b.pem"]',
+        lambda value: str(value[0]) if len(value) == 1 else json.dumps([*map(str, value)]),
     ),
 ]
 Name = Annotated[

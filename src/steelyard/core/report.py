@@ -47,6 +47,7 @@ class Report(BaseModel):
     waiting: int = Field(default=0, ge=0)  # requests in the waiting line
     wait_seconds: float = Field(default=0.0, ge=0)  # longest wait now
     refused: int = Field(default=0, ge=0)  # requests answered 503 for want of a worker
+    unshaken: int = Field(default=0, ge=0)  # clients that failed the TLS handshake
     farewell: bool = False  # the last report: the balancer has ended its exchanges and leaves
 
 
