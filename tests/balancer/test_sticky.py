@@ -19,6 +19,7 @@ from steelyard.balancer.sticky import Sticky, digest, read_secret, without_cooki
 from steelyard.balancer.worker import Worker
 from steelyard.core.lifecycle import State
 from steelyard.errors import UsageError
+from tests.balancer.secure import call, tls_stage
 from tests.balancer.stage import Conn, Message, Play, Stage, Wire, always, stage, until
 
 NAME = b"steelyard"
@@ -193,6 +194,12 @@ def test_secure_behind_a_proxy_that_speaks_tls():
         answer = ask(s, fields=b"X-Forwarded-Proto: https\r\n")
         assert (answer.get(b"set-cookie") or b"").endswith(b"; Secure")
         assert not (ask(s).get(b"set-cookie") or b"").endswith(b"; Secure")
+
+
+def test_secure_over_tls(tmp_path):
+    """A browser sends it back only where nobody can read along."""
+    with tls_stage(tmp_path, named(b"0"), sticky="cookie") as s, call(s) as client:
+        assert (ask(client).get(b"set-cookie") or b"").endswith(b"; Secure")
 
 
 @pytest.mark.parametrize("how", ["gone", "sundown", "dead"])
