@@ -343,6 +343,8 @@ class Client(Stream):
             head = parse_request(cut(data, 0, end), limits.fields, self.tls is not None)
             if not head.host:
                 self._origin.local = local_address(self.sock)
+            if self._plane.sticky is not None:
+                head.pin = self._plane.sticky.read(head, self._origin.secure(head))
             forward = Forward(head, self._origin, limits.body)
         except BadMessageError as bad:
             self.refuse(bad.status, bad.message, False, False)

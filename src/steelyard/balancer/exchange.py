@@ -272,7 +272,10 @@ class Exchange:
         self._began = monotonic()
         if upstream is None:
             self._unplaced()
-        elif not upstream.connecting:
+            return
+        if self.forward.head.pin is not None:
+            self.forward.head.pin.goes_to(upstream.worker)
+        if not upstream.connecting:
             self._transmit(upstream)
 
     def _transmit(self, upstream: Upstream) -> None:

@@ -25,6 +25,7 @@ cdef class RequestHead:
     cdef public bint keep
     cdef public long long length
     cdef readonly bytes method
+    cdef public object pin
     cdef public bytes request_id
     cdef public bytes target
     cdef public list upgrade

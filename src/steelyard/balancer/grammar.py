@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import AddressValueError, IPv6Address
+from typing import TYPE_CHECKING
 
 from steelyard.balancer.alphabets import (
     COLON,
@@ -46,6 +47,9 @@ from steelyard.balancer.names import (
 )
 from steelyard.balancer.octets import cut, find, matches, octet, seek, spans
 
+if TYPE_CHECKING:
+    from steelyard.balancer.sticky import Pin
+
 END = b"\r\n\r\n"
 
 # RFC 3986: an IP literal, or a registered name or IPv4 address; never empty (RFC 9110, 4.2.1).
@@ -72,6 +76,7 @@ class RequestHead:
         "keep",
         "length",
         "method",
+        "pin",
         "request_id",
         "target",
         "upgrade",
@@ -89,6 +94,7 @@ class RequestHead:
         self.claims: list[tuple[int, bytes]] | None = None  # about its origin: field and value
         self.request_id = b""  # given when it is forwarded
         self.upgrade: list[bytes] | None = None  # the protocols that the client would rather speak
+        self.pin: Pin | None = None  # where its session is, when there are such
 
     @property
     def lines(self) -> list[bytes]:

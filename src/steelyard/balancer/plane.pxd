@@ -35,6 +35,7 @@ cdef class Plane:
     cdef readonly Py_ssize_t room
     cdef readonly bytes scheme
     cdef readonly object settings
+    cdef readonly object sticky
     cdef public Table table
     cdef public long long unshaken
     cdef readonly double waiting_since
