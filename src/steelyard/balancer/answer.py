@@ -81,8 +81,10 @@ class Answer:
                 return out + self._switch(head) + raw
             out += self._interim(head)
         self._inbox = b""
-        out += self._open(head, closing)
-        return out + bytes(self._relay(raw)) if raw else out
+        start = self._open(head, closing)
+        if out:  # after interim answers
+            start = out + start
+        return start + self._relay(raw) if raw else start
 
     def end(self) -> bytes:
         """The worker closed its connection: the end of an endless answer, or a cut one."""
