@@ -6,6 +6,7 @@ import typer
 
 from steelyard.cli.bench_balancer import bench_balancer
 from steelyard.cli.bench_tail import bench_tail
+from steelyard.cli.bench_tls import bench_tls
 
 
 def bench_app() -> typer.Typer:
@@ -16,4 +17,5 @@ def bench_app() -> typer.Typer:
     )
     app.command("balancer")(bench_balancer)
     app.command("tail")(bench_tail)
+    app.command("tls")(bench_tls)
     return app
