@@ -27,6 +27,7 @@ THINGS: dict[str, Callable[[], bool]] = {
     "curl": lambda: shutil.which("curl") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,
     "nginx": lambda: find("nginx") is not None,
+    "slowhttptest": lambda: shutil.which("slowhttptest") is not None,
     "wrk": lambda: find("wrk") is not None,
 }
 

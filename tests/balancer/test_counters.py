@@ -20,10 +20,11 @@ def test_a_lease_is_given_back_once() -> None:
 
 
 def test_time_to_first_byte() -> None:
-    """Times are summed up and sorted into buckets."""
+    """Times are summed up and sorted into buckets, statuses into classes."""
     tally = Tally(Bell(), None)
-    for seconds in (0.0001, 0.0009, 1000.0):
-        tally.first_byte(seconds)
+    for seconds, status in ((0.0001, 200), (0.0009, 204), (1000.0, 503)):
+        tally.first_byte(seconds, status)
+    assert (tally.statuses[2], tally.statuses[5], sum(tally.statuses)) == (2, 1, 3)
     assert tally.histogram[0] == 1
     assert tally.histogram[1] == 1
     assert tally.histogram[-1] == 1

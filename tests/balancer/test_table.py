@@ -12,6 +12,7 @@ from steelyard.balancer.worker import Worker
 from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
+from steelyard.select.gauges import DECAY
 
 NOW = 1000.0
 
@@ -138,10 +139,14 @@ def test_costs_fade_while_nobody_measures() -> None:
     made.update(queue(1, one, two), places(one, two), NOW)
     made.tend(NOW)
     a, b = sorted(made, key=lambda worker: worker.name)
-    a.tally.cost = b.tally.cost = 1.0
+    a.tally.cost = a.tally.learned = 1.0
+    b.tally.cost = b.tally.learned = 0.1
     a.tally.seen, b.tally.seen = NOW - 1, NOW + 1
-    made.tend(NOW + 10)
-    assert (round(a.tally.cost, 2), b.tally.cost) == (0.37, 1.0)
+    b.tally.requests = 1000
+    made.tend(NOW + DECAY)
+    assert (round(a.tally.cost, 2), b.tally.cost) == (0.37, 0.1)
+    made.tend(NOW + 2 * DECAY)  # no answers since: nothing has changed
+    assert (round(a.tally.cost, 2), b.tally.cost) == (0.37, 0.1)
 
 
 def test_a_new_worker_is_taken_for_average() -> None:
@@ -149,6 +154,6 @@ def test_a_new_worker_is_taken_for_average() -> None:
     made = directory()
     one, two = entry("a"), entry("bb")
     (a,) = made.update(queue(1, one), places(one), NOW).serving
-    a.tally.cost = 0.25
+    a.tally.cost = a.tally.learned = 0.25
     made.update(queue(2, one, two), places(one, two), NOW)
     assert {worker.tally.cost for worker in made} == {0.25}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import random
 
 import pytest
 
-from steelyard.bench.tail.client import Answer, arrivals
+from steelyard.bench.ports import accepts, answers, free_port
+from steelyard.bench.tail.bench import RATES, Weights, _notes
+from steelyard.bench.tail.client import LONGEST, Answer, arrivals, drive
 from steelyard.bench.tail.contenders import contenders, our_policies
 from steelyard.bench.tail.report import eta, sum_up, sum_up_round
-from steelyard.bench.tail.workers import Desk
+from steelyard.bench.tail.workers import READY, Desk, serve
 
 
 def test_eta_is_one_when_shares_follow_weights():
@@ -35,6 +39,16 @@ def test_an_idle_worker_begins_at_once():
     assert 100 < desk.finish(now=100.0) < 101
 
 
+async def test_asking_whether_it_is_ready_uses_up_no_service():
+    """Every contender meets the same workers, however often it was asked before."""
+    port = free_port()
+    serving = asyncio.create_task(serve(1, [(port, 0.001)]))  # a service takes a quarter of an hour
+    while not accepts(port):
+        await asyncio.sleep(0.01)
+    assert await asyncio.to_thread(answers, port, READY)
+    serving.cancel()
+
+
 def test_arrivals_are_seeded_and_have_the_rate():
     """The same for every contender of a round."""
     times = list(arrivals(126, 60, random.Random(3)))
@@ -43,11 +57,53 @@ def test_arrivals_are_seeded_and_have_the_rate():
 
 
 def test_rounds_become_lines():
-    """What nobody answered has failed, and is in no percentile."""
-    answers = [Answer(0.010, 0), Answer(0.020, 1), Answer(9.0, None)]
-    rounds = [sum_up_round("ring", number, answers, [1, 1], 0.0) for number in range(2)]
+    """What nobody answered has failed, and is as slow as can be: failing must not pay."""
+    answers = [Answer(0.010, 0, 0.001), Answer(0.020, 1), Answer(0.030, 1), Answer(0.1, None)]
+    rounds = [sum_up_round("ring", number, answers, [1, 2], 2.0, 0.0) for number in range(2)]
     (line,) = sum_up(rounds)
-    assert (line.p50_ms, line.p99_ms, line.eta, line.errors) == (10, 20, 1, 2)
+    assert (line.p50_ms, line.p99_ms, line.eta, line.errors) == (20, 1e3 * LONGEST, 1, 2)
+    assert rounds[0].load == pytest.approx(4 / 2.0 / 3)
+    assert rounds[0].late_ms == 1
+
+
+def test_what_makes_figures_doubtful_is_said():
+    """A noisy machine, and a client that could not keep up."""
+    calm = sum_up_round("ring", 0, [Answer(0.01, 0)], [1], 1.0, 0.0)
+    late = sum_up_round("ring", 1, [Answer(0.01, 0, 0.02)], [1], 1.0, 0.0)
+    noisy = sum_up_round("ring", 2, [Answer(0.01, 0)], [1], 1.0, 0.5)
+    assert _notes([calm]) == []
+    assert "1 of 3 rounds were disturbed" in _notes([calm, late, noisy])[0]
+    assert "late in 1 of 3 rounds" in _notes([calm, late, noisy])[1]
+
+
+def test_nobody_is_told_the_rates_unless_asked():
+    """Equal weights for everybody, or the true ones for everybody."""
+    assert [Weights.EQUAL.of(rate) for rate in RATES] == [1, 1, 1, 1]
+    assert [Weights.TRUE.of(rate) for rate in RATES] == [100, 50, 25, 5]
+
+
+async def test_times_count_from_when_a_request_was_due():
+    """A server that stands still holds up everybody who asks meanwhile, not one of them: no
+    coordinated omission."""
+    stands_still = 0.3
+
+    async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while True:
+                await reader.readuntil(b"\r\n\r\n")
+                await asyncio.sleep(max(0.0, began + stands_still - loop.time()))
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n0")
+        writer.close()
+
+    loop = asyncio.get_running_loop()
+    async with await asyncio.start_server(play, "127.0.0.1", 0) as server:
+        began = loop.time()
+        answers = await drive(server.sockets[0].getsockname()[1], 100, 0.3, random.Random(1))
+    due = list(arrivals(100, 0.3, random.Random(1)))
+    assert len(answers) == len(due)
+    for when, answer in zip(due, answers, strict=True):
+        assert answer.worker == 0
+        assert answer.seconds >= stands_still - when - 0.001
 
 
 def test_our_policies_are_there_with_the_others():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from itertools import pairwise
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from steelyard.select import (
     peak,
 )
 from steelyard.select.consistent_hash import BOUND
+from steelyard.select.gauges import BOLD
 from tests.laws.drive import Member, members
 
 KEYS = [b"key %d" % number for number in range(4000)]
@@ -90,9 +92,25 @@ def test_nobody_measured_yet_is_no_preference() -> None:
 
 
 def test_pace_follows() -> None:
-    """The first observation counts whole, each later one a tenth of the way."""
-    assert pace(0.0, 3.0, line=3) == 1.0
-    assert pace(1.0, 4.0, line=2) == pytest.approx(1.1)
+    """The first observation counts whole, each later one for its weight and only so boldly."""
+    assert pace(0.0, 3.0, line=3, weight=0.1) == 1.0
+    assert pace(1.0, 4.0, line=2, weight=0.1) == pytest.approx(1.1)
+    assert pace(1.0, 1e9, line=1, weight=0.1) == pace(1.0, BOLD, line=1, weight=0.1)
+    assert pace(0.0, inf, line=1, weight=1.0) == 0.0
+
+
+def test_a_weight_counts_once() -> None:
+    """One that follows the pace adds nothing to what was measured; a lighter one does."""
+    fast, slow = Member("fast", inflight=6, cost=0.01), Member("slow", inflight=1, cost=0.04)
+
+    def picked(weight: float) -> set[str]:
+        pick = ShortestWait([fast, slow], [weight, 1], random.Random(1)).pick
+        return {pick().name for _ in range(64)}
+
+    assert picked(4) == {"fast"}  # 70 ms against 80
+    fast.inflight = 8
+    assert "slow" in picked(4)  # 90 against 80
+    assert picked(16) == {"fast"}  # 90 against 200
 
 
 def test_peaks_count_at_once() -> None:

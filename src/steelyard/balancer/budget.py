@@ -15,7 +15,7 @@ class Budget:
     """Counts requests and retries in two windows. A request costs one addition, by its caller:
     all else is done when somebody wants a retry."""
 
-    __slots__ = ("_before", "_began", "_retries", "_share", "requests")
+    __slots__ = ("_before", "_began", "_retries", "_share", "requests", "spent")
 
     def __init__(self, share: float, now: float) -> None:
         self._share = share  # of requests, 0…1
@@ -23,6 +23,7 @@ class Budget:
         self._before = (0.0, 0.0)  # requests and retries of the last window
         self._retries = 0.0
         self.requests = 0.0
+        self.spent = 0  # retries, ever
 
     def spend(self, now: float) -> bool:
         """Take one retry; False when there is none left."""
@@ -32,6 +33,7 @@ class Budget:
         if retries + self._retries + 1 > allowed:
             return False
         self._retries += 1
+        self.spent += 1
         return True
 
     def _roll(self, now: float) -> None:

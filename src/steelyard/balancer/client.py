@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.exchange import Exchange
-from steelyard.balancer.farewell import Farewell
+from steelyard.balancer.farewell import PAUSE, Farewell
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_lines
@@ -20,9 +20,11 @@ from steelyard.balancer.greeting import Greeting
 from steelyard.balancer.handshake import Handshake
 from steelyard.balancer.journal import REFUSED, Note
 from steelyard.balancer.loop import BROKEN, IN, OUT
+from steelyard.balancer.octets import cut
 from steelyard.balancer.origin import local_address
 from steelyard.balancer.pace import Pace
 from steelyard.balancer.refusals import refusal
+from steelyard.balancer.shed import BODY, HEAD, IDLE, NEEDED, PARTING
 from steelyard.balancer.stream import Stream
 from steelyard.balancer.tls import Tls
 
@@ -127,6 +129,8 @@ class Client(Stream):
 
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
         """An answer of our own."""
+        own = self._plane.own
+        own[status] = own.get(status, 0) + 1
         exchange = self.exchange
         name = b"" if exchange is None else exchange.forward.head.request_id
         text = refusal(status, reason, keep=keep, bodiless=bodiless, request_id=name)
@@ -223,9 +227,34 @@ class Client(Stream):
         else:
             self.deadline = min(self.deadline, self.loop.now + LATECOMER)
 
+    def standing(self) -> tuple[int, float]:
+        """What it keeps us waiting for, and since when (shed.py)."""
+        limits, exchange = self._plane.limits, self.exchange
+        if self.deadline == inf or self._phase == TUNNELLING:
+            return NEEDED, inf
+        if self.pending or exchange is not None:
+            # With a least rate the pace ends the slow ones, and its deadlines tell no time.
+            waits = bool(self.pending) or not self.eof
+            since = self.deadline - limits.body_timeout
+            return (BODY, since) if waits and self._pace is None else (NEEDED, inf)
+        if self._phase == ENDING:
+            return PARTING, self.deadline - PAUSE
+        if self._served and not self.buffer:
+            return IDLE, self.deadline - limits.idle_timeout
+        return HEAD, self.deadline - limits.head_timeout
+
+    def shed(self) -> bool:
+        """Go, to make room; False when a request has just come."""
+        if self.exchange is None and self._phase == SERVING:
+            self._read()
+            if self.open and self.exchange is not None:
+                return False
+        self.abort()
+        return True
+
     def close(self) -> None:
         if self.open:
-            super().close()
+            Stream.close(self)  # compiled methods know no super()
             self._plane.client_left(self)
 
     # Reading
@@ -300,7 +329,7 @@ class Client(Stream):
     def _begin(self) -> bool:
         """Begin the request at the front of the buffer; False when its head is not all here."""
         limits = self._plane.limits
-        if not self._seen:
+        if not self._seen and self.buffer.startswith(b"\r"):
             self.buffer = skip_empty_lines(self.buffer)
             if self.buffer in (b"", b"\r"):
                 return False
@@ -310,7 +339,7 @@ class Client(Stream):
             if end < 0:
                 self._seen = len(data)
                 return False
-            head = parse_request(data[:end], limits.fields, self.tls is not None)
+            head = parse_request(cut(data, 0, end), limits.fields, self.tls is not None)
             if not head.host:
                 self._origin.local = local_address(self.sock)
             forward = Forward(head, self._origin, limits.body)
@@ -318,7 +347,7 @@ class Client(Stream):
             self.refuse(bad.status, bad.message, False, False)
             return False
         self._seen = 0
-        self.buffer = data[end + len(END) :]
+        self.buffer = cut(data, end + 4, len(data))  # behind the empty line
         self.deadline = inf
         self.exchange = exchange = Exchange(self._plane, self, forward)
         if self._plane.overdue is not None:

@@ -40,14 +40,14 @@ class Control:
         self._leave = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
 
-    def start(self) -> None:
-        """Begin; when this returns there is a queue to serve from, or the agent is not there.
+    def start(self) -> bool:
+        """Begin; when this returns there is a queue to serve from, or (False) no agent.
 
         Clients wait to be accepted meanwhile: a balancer that takes over a port in use would
         otherwise answer its first ones 503.
         """
         self._thread.start()
-        self._intake.first.wait(FIRST_QUEUE)
+        return self._intake.first.wait(FIRST_QUEUE)
 
     def finish(self, timeout: float) -> None:
         """Say farewell to the agent and end."""

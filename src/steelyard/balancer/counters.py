@@ -48,15 +48,19 @@ class Tally:
 
     __slots__ = (
         "_bell",
-        "bytes",
         "cost",
+        "ejections",
         "failures",
         "histogram",
         "inflight",
+        "learned",
         "leaving",
+        "received",
         "requests",
         "seconds",
         "seen",
+        "sent",
+        "statuses",
         "worker",
     )
 
@@ -65,12 +69,16 @@ class Tally:
         self.worker = worker  # whose counts these are
         self.inflight = 0
         self.cost = 0.0  # kept by a gauge, when the policy wants one; 0: nothing is known
+        self.learned = 0.0  # what it was when last measured
         self.seen = 0.0  # when it was last measured; 0: never
         self.requests = 0
         self.failures = 0
-        self.bytes = 0
+        self.ejections = 0
+        self.sent = 0  # bytes to the worker
+        self.received = 0  # bytes from it
         self.seconds = 0.0
         self.histogram = [0] * (len(BOUNDS) + 1)
+        self.statuses = [0] * 10  # answers by the first digit of their status
         self.leaving = False  # someone waits for the last exchange to end
 
     @property
@@ -78,10 +86,11 @@ class Tally:
         """The worker's place among others (consistent hash)."""
         return repr(self.worker)
 
-    def first_byte(self, seconds: float) -> None:
-        """Note how long the worker took to begin its answer."""
+    def first_byte(self, seconds: float, status: int) -> None:
+        """Note how long the worker took to begin its answer, and of which kind that is."""
         self.seconds += seconds
         self.histogram[bucket(seconds)] += 1
+        self.statuses[status // 100] += 1
 
     def failed_try(self) -> None:
         """A request that could not even be sent."""

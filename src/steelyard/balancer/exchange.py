@@ -24,7 +24,7 @@ from steelyard.balancer.dial import Dial
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.framing import Buffer
-from steelyard.balancer.gauge import FAULT
+from steelyard.balancer.gauge import FAILED, FAULT
 from steelyard.balancer.journal import CANCELLED, COMPLETE, CUT, GONE, SWITCHED, Note
 from steelyard.balancer.loop import IN, OUT
 from steelyard.balancer.tunnel import Tunnel
@@ -304,7 +304,7 @@ class Exchange:
 
     def _sent(self, upstream: Upstream, before: int) -> None:
         """After progress towards the worker: who must move next, and by when."""
-        upstream.worker.tally.bytes += upstream.sent - before
+        upstream.worker.tally.sent += upstream.sent - before
         if upstream.pending:
             upstream.deadline = self._pause_limit()
             if not self.forward.done:
@@ -354,9 +354,9 @@ class Exchange:
     def _measure(self, upstream: Upstream, status: int) -> None:
         seconds = monotonic() - self._began
         tally = upstream.worker.tally
-        tally.first_byte(seconds)
-        if self._plane.gauge is not None and status < FAULT:
-            self._plane.measured(tally, seconds, upstream.line)
+        tally.first_byte(seconds, status)
+        if self._plane.gauge is not None:
+            self._plane.measured(tally, seconds if status < FAULT else FAILED, upstream.line)
 
     def _closing(self) -> bool:
         """An answer that overtakes its request's body leaves the connection in no usable state."""
@@ -382,7 +382,7 @@ class Exchange:
             self._note_end(0, COMPLETE)
         self._upstream = None
         clean = self.forward.done and not upstream.pending and not self._broken
-        if clean and self.answer.reusable and upstream.worker.serving:
+        if clean and self.answer.reusable() and upstream.worker.serving:
             upstream.give_back(self._plane.loop.now + self._plane.limits.upstream_idle)
         else:
             upstream.drop(failed=False)

@@ -39,7 +39,7 @@ class Plane:
     """What clients and exchanges share: the loop, the limits and the present table."""
 
     __slots__ = (
-        "_listener",
+        "_listeners",
         "_offered",
         "_stops",
         "_waker",
@@ -59,6 +59,7 @@ class Plane:
         "loop",
         "manner",
         "overdue",
+        "own",
         "refused",
         "room",
         "scheme",
@@ -96,10 +97,15 @@ class Plane:
         self.draining = False
         self.refused = 0  # requests that found no worker
         self.unshaken = 0  # clients that did not get through the TLS handshake
+        self.own: dict[int, int] = {}  # answers of our own, by status
         self._offered: Table = EMPTY
         self._stops = 0
         self._waker = Waker(self.loop, self)
-        self._listener = Listener(self, listener)
+        self._listeners = [Listener(self, listener)]
+
+    def accept_from(self, listener: socket.socket) -> None:
+        """Take clients from one more socket; before `run`."""
+        self._listeners.append(Listener(self, listener))
 
     # From any thread
 
@@ -174,18 +180,19 @@ class Plane:
         )
 
     def measured(self, tally: Tally, seconds: float, line: int) -> None:
-        """A worker took so long to answer a request that joined a line of so many."""
+        """A worker took so long to answer a request that joined a line of so many (`gauge`)."""
         if self.gauge is None:
             return
         known = tally.seen
         self.gauge(tally, seconds, line, self.loop.now)
         if not known:
-            assume(worker.tally for worker in self.table.serving)
+            assume([worker.tally for worker in self.table.serving])
 
     def struck(self, worker: Worker) -> None:
         """A worker failed a request."""
         record = worker.record
         if self.ejector.failed(record, self.loop.now):
+            worker.tally.ejections += 1
             log.warning(
                 "%s failed %d times in a row: left out for %g s",
                 worker.name,
@@ -207,7 +214,8 @@ class Plane:
         if self.overdue is not None:
             self.overdue.left(client)
         if not self.draining:
-            self._listener.resume()
+            for listener in self._listeners:
+                listener.resume()
         elif not self.clients:
             self.loop.running = False
 
@@ -222,7 +230,8 @@ class Plane:
         self.bell.ring()
 
     def _drain(self) -> None:
-        self._listener.leave()
+        for listener in self._listeners:
+            listener.leave()
         self.draining = True
         log.info("stopping: %d clients have %g s", len(self.clients), self.settings.drain)
         self._waker.deadline = self.loop.now + self.settings.drain

@@ -85,7 +85,11 @@ class Reporter:
 
 def _totals(tally: Tally) -> Totals:
     return Totals(
-        tally.requests, tally.failures, tally.bytes, tally.seconds, tuple(tally.histogram)
+        tally.requests,
+        tally.failures,
+        tally.sent + tally.received,
+        tally.seconds,
+        tuple(tally.histogram),
     )
 
 

@@ -74,6 +74,7 @@ class Directory:
         self._shares: tuple[Shares, Shares] = ([], [])  # as they count now; of who is not ejected
         self._choice: Choice | None = None
         self._tended = 0.0
+        self._answers = 0  # until then
         self.latest = EMPTY
 
     def __iter__(self) -> Iterator[Worker]:
@@ -103,8 +104,10 @@ class Directory:
 
     def tend(self, now: float) -> Table | None:
         """Between queues: a new table when time alone has changed something."""
-        forget((worker.tally for worker in self), self._tended, now)
-        self._tended = now
+        tallies = [worker.tally for worker in self]
+        answers = sum(tally.requests for tally in tallies)
+        forget(tallies, self._tended, now, max(0, answers - self._answers))
+        self._tended, self._answers = now, answers
         if not self._choose(now):
             return None
         last = self.latest

@@ -39,19 +39,26 @@ class Tunnel:
 
     def begin(self, early: bytes, eof: bool) -> None:
         """`early` is what the client sent behind its request, `eof` whether that was all."""
-        self.moved(0)
+        self.moved()
         if early and not self._upstream.send(early):
             self.broken(self._back)
             return
-        self._upstream.worker.tally.bytes += len(early)
+        self._upstream.worker.tally.sent += len(early)
         self._back.hold_up(self._front)
         self._front.hold_up(self._back)
         if eof:
             self._front.ended()
 
-    def moved(self, count: int) -> None:
+    def count(self, side: Side, count: int) -> None:
+        """Bytes came from a side."""
+        tally = self._upstream.worker.tally
+        if side is self._front:
+            tally.sent += count
+        else:
+            tally.received += count
+
+    def moved(self) -> None:
         """Bytes passed, in whichever direction."""
-        self._upstream.worker.tally.bytes += count
         self._front.deadline = self._upstream.loop.now + self._idle
 
     def settle(self) -> None:
@@ -150,7 +157,8 @@ class Side(Handler):
 
     def _pass_on(self, count: int) -> None:
         other = self.other
-        self._tunnel.moved(count)
+        self._tunnel.count(self, count)
+        self._tunnel.moved()
         if not other.stream.send(self.stream.loop.view[:count]):
             self._tunnel.broken(other)
         elif other.stream.pending:
@@ -161,7 +169,7 @@ class Side(Handler):
         if not stream.flush():
             self._tunnel.broken(self)
             return
-        self._tunnel.moved(0)
+        self._tunnel.moved()
         if not stream.pending:
             if self.other.eof:
                 self.finish()

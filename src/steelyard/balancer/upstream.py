@@ -117,7 +117,7 @@ class Upstream(Stream):
         if exchange is None:  # idle: it closed, or spoke out of turn
             self.abort()
         elif count > 0:
-            self.worker.tally.bytes += count
+            self.worker.tally.received += count
             exchange.on_answer(self.loop.view[:count])
         elif count == 0:
             exchange.on_answer_end()

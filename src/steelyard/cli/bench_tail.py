@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from steelyard.bench.markdown import write_section
-from steelyard.bench.tail.bench import TailWish, measure
+from steelyard.bench.tail.bench import TailWish, Weights, measure
 from steelyard.bench.tail.contenders import contenders
 from steelyard.bench.tail.table import COLUMNS, NAME, page, rows
 from steelyard.cli.bench_common import InstallOption, WriteOption, chosen, show_cells, show_notes
@@ -21,6 +21,9 @@ def bench_tail(
     rounds: Annotated[int, typer.Option(min=1, max=100, help="Of each contender.")] = 3,
     seconds: Annotated[int, typer.Option(min=1, max=300, help="Of one round.")] = 30,
     seed: Annotated[int, typer.Option(help="Of arrivals and service times.")] = 1,
+    weights: Annotated[
+        Weights, typer.Option(help="What the proxies are told of the workers.")
+    ] = Weights.EQUAL,
     only: Annotated[
         str | None, typer.Option(metavar="NAME,…", help="Contenders; by default all.")
     ] = None,
@@ -34,6 +37,7 @@ def bench_tail(
         rounds=rounds,
         seconds=seconds,
         seed=seed,
+        weights=weights,
         install=install,
         command=shlex.join(["steelyard", *sys.argv[1:]]),
     )

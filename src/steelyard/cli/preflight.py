@@ -28,6 +28,15 @@ def require_runtime(settings: Settings) -> None:
         )
 
 
+def require_own_workers(settings: Settings) -> None:
+    """`up` starts the workers it serves."""
+    if settings.gateway.workers:
+        raise UsageError(
+            "gateway.workers are of no use here: the agent starts workers by itself",
+            hint="`steelyard balancer` serves fixed workers; otherwise take the key out",
+        )
+
+
 def require_certificates(settings: Settings) -> None:
     """Each must load; what clients will not like about them is told."""
     if not settings.gateway.tls_cert:

@@ -25,6 +25,7 @@ from steelyard.config.values import (
     Seconds,
     StoreUrl,
     UrlPath,
+    Workers,
 )
 
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -208,6 +209,11 @@ class Gateway(Section):
     processes: Annotated[int, Field(ge=1, le=64)] = key(
         2, "Balancer processes on that port.", flag="--processes"
     )
+    workers: Workers = key(
+        (),
+        "Fixed workers of `steelyard balancer`, each with its weight if that is not 1; `--worker` "
+        "and `--agent` win over it.",
+    )
     tls_cert: Paths = key(
         (),
         "Serve over TLS, with the certificate in this PEM file, its chain behind it. Of several, "
@@ -217,12 +223,15 @@ class Gateway(Section):
     )
     tls_key: Paths = key(
         (),
-        "The file of its private key, unencrypted, or of each in the same order; none: each "
+        "The file of its private key, unencrypted, or of each in the same order; empty: each "
         "certificate's file holds its key, too.",
         flag="--tls-key",
     )
     backlog: Count = key(1024, "Connections that may wait to be accepted, per process.")
-    connections: Count = key(10000, "Most clients connected, per process.")
+    connections: Count = key(
+        10000,
+        "Most clients connected, per process; for more, the idle and the slow make room.",
+    )
     client_connections: Count | None = key(
         None,
         "Most connections of one client address, per process; trusted proxies are not counted.",
@@ -266,7 +275,7 @@ class Gateway(Section):
         "x-forwarded", "Which fields tell a worker about the client; `forwarded` is RFC 7239."
     )
     policy: Policy = key(
-        "ring_of_two",
+        "shortest_wait",
         "How a worker is chosen for a request (docs/decisions/0008-who-gets-the-request.md).",
         flag="--policy",
     )

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -80,6 +81,7 @@ def format_bytes(size: int) -> str:
 ADDRESS = Kind("HOST:PORT", "an address HOST:PORT", "127.0.0.1:8080 or [::1]:8080")
 SIZE = Kind("SIZE", "a size in bytes", "512K, 64MiB or 1GB", format_bytes)
 TIME = Kind("SECONDS", "a time in seconds", "5, 500ms or 2m", "{:g}".format)
+WORKER = Kind("HOST:PORT[=WEIGHT]", "HOST:PORT or HOST:PORT=WEIGHT", "127.0.0.1:9000=2")
 PORTS = Kind(
     "FIRST-LAST",
     "a first and a last port, 1…65535",
@@ -149,6 +151,29 @@ def check_networks(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(str(ipaddress.ip_network(value)) for value in values)
 
 
+class WorkerAddress(NamedTuple):
+    """A fixed worker, and its share of the requests."""
+
+    address: Address
+    weight: float
+
+
+def parse_worker(text: str) -> WorkerAddress:
+    """`HOST:PORT` or `HOST:PORT=WEIGHT`."""
+    place, _, weight = text.partition("=")
+    parsed = WorkerAddress(parse_address(place), float(weight or "1"))
+    if not (0 < parsed.weight < inf and parsed.address.port):
+        raise ValueError(WORKER.expects())
+    return parsed
+
+
+def check_workers(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Texts that `parse_worker` understands, each once."""
+    if len({parse_worker(value).address for value in values}) != len(values):
+        raise ValueError(WORKER.expects())
+    return values
+
+
 AddressText = Annotated[
     Address, BeforeValidator(parse_address), PlainSerializer(str, return_type=str), ADDRESS
 ]
@@ -163,6 +188,16 @@ Networks = Annotated[
         "NETWORKS",
         "a list of addresses and networks",
         '["10.0.0.0/8", "::1"]',
+        lambda value: json.dumps(list(value)),
+    ),
+]
+Workers = Annotated[
+    tuple[str, ...],
+    AfterValidator(check_workers),
+    Kind(
+        "WORKERS",
+        "a list of different workers HOST:PORT[=WEIGHT]",
+        '["127.0.0.1:9000", "127.0.0.1:9001=2"]',
         lambda value: json.dumps(list(value)),
     ),
 ]

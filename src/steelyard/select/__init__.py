@@ -12,7 +12,7 @@ by key         consistent_hash
 
 from steelyard.select.base import Busy, KeyedSelector, Named, Node, SelectError, Selector
 from steelyard.select.consistent_hash import ConsistentHash
-from steelyard.select.gauges import fade, pace, peak
+from steelyard.select.gauges import fade, pace, peak, trust
 from steelyard.select.least_in_flight import LeastInFlight
 from steelyard.select.linked_ring import LinkedRing
 from steelyard.select.locked_random import LockedRandom
@@ -55,4 +55,5 @@ __all__ = [
     "fade",
     "pace",
     "peak",
+    "trust",
 ]

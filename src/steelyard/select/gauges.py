@@ -7,25 +7,51 @@ member that was slow once would be slow for ever.
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, inf
 
-NEWEST = 0.1  # weight of the newest observation in a pace
-DECAY = 10.0  # seconds after which 1/e of a cost is left
+WINDOW = 4.0  # seconds that a pace is averaged over, at a member that is seen often
+NEWEST = 0.03  # weight of the newest observation at one that is not
+MOMENT = 0.2  # seconds; of a new member's observations within it the first counts
+BOLD = 4.0  # an observation counts as at most so many times what was known before
+DECAY = 5.0  # seconds after which 1/e of a pace is left that nobody tests
+LONGEST = 60.0  # seconds; no pace is worse
+
+PEAK_DECAY = 10.0  # seconds after which 1/e of a peak is left
 
 
-def pace(before: float, seconds: float, line: int) -> float:
+def trust(answers: int, elapsed: float) -> float:
+    """The weight of an observation, after so many others and so long after the last.
+
+    The first ones count alike, later ones little. And those of one moment hardly count for more
+    than one: a member that stood still for two seconds answers its whole line late, and was slow
+    once, not often.
+
+    >>> trust(0, 9.0), trust(1, 9.0), trust(100, 9.0), trust(100, 0.04)
+    (1.0, 0.5, 0.03, 0.01)
+    >>> round(trust(1, 0.02), 3)
+    0.1
+    """
+    return max(min(1 / (answers + 1), elapsed / MOMENT), min(NEWEST, elapsed / WINDOW))
+
+
+def pace(before: float, seconds: float, line: int, weight: float) -> float:
     """Seconds that a member needs per request in its line, for `ShortestWait`.
 
     A response time divided by the length of the line that the request joined, itself included: for
-    one server that is the service time, for one that works on many at once the share of it.
+    one server that is the service time, for one that works on many at once the share of it. A
+    failure takes for ever (`inf`), and like any one answer it is not believed all at once.
 
-    >>> pace(0.0, 0.5, line=5)
+    >>> pace(0.0, 0.5, line=5, weight=1.0)
     0.1
-    >>> round(pace(0.1, 0.6, line=2), 6)
+    >>> round(pace(0.1, 0.6, line=2, weight=0.1), 6)
     0.12
+    >>> round(pace(0.1, inf, line=1, weight=0.1), 6)
+    0.13
     """
     each = seconds / line
-    return before + NEWEST * (each - before) if before else each
+    if not before:
+        return each if each < inf else 0.0
+    return min(before + weight * (min(each, BOLD * before) - before), LONGEST)
 
 
 def peak(before: float, seconds: float, elapsed: float) -> float:
@@ -41,7 +67,7 @@ def peak(before: float, seconds: float, elapsed: float) -> float:
     """
     if seconds >= before:
         return seconds
-    kept = exp(-elapsed / DECAY)
+    kept = exp(-elapsed / PEAK_DECAY)
     return before * kept + seconds * (1 - kept)
 
 

@@ -9,20 +9,32 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from steelyard.bench import machine, tools
 from steelyard.bench.launch import Command, Launched
-from steelyard.bench.noise import Quiet
-from steelyard.bench.ports import accepts, free_port
+from steelyard.bench.noise import DISTURBED, Quiet
+from steelyard.bench.ports import accepts, answers, free_port
 from steelyard.bench.proxies.base import Member, Proxy, Site
 from steelyard.bench.tail.client import drive
-from steelyard.bench.tail.report import Round, TailReport, sum_up, sum_up_round
+from steelyard.bench.tail.report import LATE, Round, TailReport, sum_up, sum_up_round
+from steelyard.bench.tail.workers import READY
 from steelyard.bench.watcher import Watcher
 
 RATES = (100.0, 50.0, 25.0, 5.0)  # requests per second of each worker
 LOAD = 0.7  # of what they can do together
+
+
+class Weights(StrEnum):
+    """What the proxies are told of the workers."""
+
+    EQUAL = "equal"  # nothing: the case where it matters how they choose
+    TRUE = "true"
+
+    def of(self, rate: float) -> int:
+        return int(rate) if self is Weights.TRUE else 1
 
 
 class TailWish(NamedTuple):
@@ -32,6 +44,7 @@ class TailWish(NamedTuple):
     rounds: int
     seconds: int
     seed: int
+    weights: Weights
     install: bool
     command: str
 
@@ -59,17 +72,19 @@ def play(proxy: Proxy, number: int, wish: TailWish) -> Round:
     cores = machine.choose_cores()
     seed = wish.seed + number
     with tempfile.TemporaryDirectory(prefix="steelyard-tail-") as name, ExitStack() as stack:
-        members = _start_workers(stack, Path(name), seed, cores.rest)
+        members = _start_workers(stack, Path(name), seed, cores.rest, wish.weights)
         port = _start_proxy(stack, proxy, members, Path(name), cores.proxy)
         stack.enter_context(machine.on_core(cores.rest))
         quiet = Quiet(set(cores))
         rng = random.Random(seed)
         answers = asyncio.run(drive(port, LOAD * sum(RATES), wish.seconds, rng))
-        return sum_up_round(proxy.name, number, answers, RATES, quiet.foreign())
+        return sum_up_round(proxy.name, number, answers, RATES, wish.seconds, quiet.foreign())
 
 
-def _start_workers(stack: ExitStack, folder: Path, seed: int, core: int) -> tuple[Member, ...]:
-    members = tuple(Member(free_port(), int(rate)) for rate in RATES)
+def _start_workers(
+    stack: ExitStack, folder: Path, seed: int, core: int, weights: Weights
+) -> tuple[Member, ...]:
+    members = tuple(Member(free_port(), weights.of(rate)) for rate in RATES)
     places = [f"{port}={rate}" for (port, _), rate in zip(members, RATES, strict=True)]
     words = [sys.executable, "-m", "steelyard.bench.tail.workers", str(seed), *places]
     workers = stack.enter_context(Launched(Command(words), core, folder / "workers.log"))
@@ -83,24 +98,37 @@ def _start_proxy(
     site = Site(free_port(), members, folder)
     process = Launched(proxy.command(site), core, folder / "proxy.log")
     stack.enter_context(process)
-    process.wait_until(lambda: accepts(site.listen), proxy.name)
+    # Not `accepts`: a port may be listened on before anybody is there to serve it, and the first
+    # requests would measure how long a program takes to start.
+    process.wait_until(lambda: answers(site.listen, READY), proxy.name)
     return site.listen
 
 
 def _report(wish: TailWish, absences: dict[str, str], rounds: list[Round]) -> TailReport:
     lines = sum_up(rounds)
-    disturbed = sum(line.disturbed for line in lines)
-    noisy = f"the machine was noisy: {disturbed} of {len(rounds)} rounds were disturbed"
     return TailReport(
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         machine=machine.describe(),
         command=wish.command,
         rates=list(RATES),
+        weights=[wish.weights.of(rate) for rate in RATES],
         load=LOAD,
         seconds=wish.seconds,
         seed=wish.seed,
         absences=absences,
-        notes=[noisy] if disturbed else [],
+        notes=_notes(rounds),
         lines=lines,
         rounds=rounds,
     )
+
+
+def _notes(rounds: Sequence[Round]) -> list[str]:
+    """What makes figures doubtful."""
+    disturbed = sum(one.foreign > DISTURBED for one in rounds)
+    late = sum((one.late_ms or 0.0) > LATE for one in rounds)
+    notes = []
+    if disturbed:
+        notes.append(f"the machine was noisy: {disturbed} of {len(rounds)} rounds were disturbed")
+    if late:
+        notes.append(f"the client asked late in {late} of {len(rounds)} rounds")
+    return notes

@@ -13,15 +13,16 @@ from typing import NamedTuple
 
 from steelyard.bench.ports import HOST
 
-LONGEST = 30.0  # seconds; then a request has failed
+LONGEST = 10.0  # seconds; then a request has failed
 _REQUEST = b"GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
 
 
 class Answer(NamedTuple):
-    """One request: how long it took, and who answered; None: nobody did."""
+    """One request: how long it took since it was due, and who answered; None: nobody did."""
 
     seconds: float
     worker: int | None
+    late: float = 0.0  # seconds that we asked after it was due: our fault, not the proxy's
 
 
 class Pool:
@@ -73,12 +74,13 @@ def arrivals(rate: float, seconds: float, rng: random.Random) -> Iterator[float]
 
 async def _one(pool: Pool, due: float) -> Answer:
     loop = asyncio.get_running_loop()
+    late = loop.time() - due
     try:
         async with asyncio.timeout(LONGEST):
             worker: int | None = await pool.ask()
     except (OSError, ValueError, asyncio.IncompleteReadError):  # a time-out is an OSError
         worker = None
-    return Answer(loop.time() - due, worker)
+    return Answer(loop.time() - due, worker, late)
 
 
 async def _read(reader: asyncio.StreamReader) -> int:

@@ -9,7 +9,9 @@ from pydantic import BaseModel
 
 from steelyard.bench.noise import DISTURBED
 from steelyard.bench.stats import median, percentile, spread
-from steelyard.bench.tail.client import Answer
+from steelyard.bench.tail.client import LONGEST, Answer
+
+LATE = 10.0  # ms; a client that asks later than this is a part of what it measures
 
 
 class Round(BaseModel):
@@ -23,6 +25,8 @@ class Round(BaseModel):
     p99_ms: float | None
     eta: float | None
     served: list[int]  # by each worker
+    load: float  # what was asked, of what the workers can do
+    late_ms: float | None  # 99th percentile of how late the client asked
     foreign: float
 
 
@@ -46,6 +50,7 @@ class TailReport(BaseModel):
     machine: str
     command: str
     rates: list[float]
+    weights: list[int]  # that the proxies were given
     load: float
     seconds: int
     seed: int
@@ -62,10 +67,19 @@ def eta(served: Sequence[int], weights: Sequence[float]) -> float | None:
 
 
 def sum_up_round(
-    contender: str, number: int, answers: Sequence[Answer], rates: Sequence[float], foreign: float
+    contender: str,
+    number: int,
+    answers: Sequence[Answer],
+    rates: Sequence[float],
+    seconds: float,
+    foreign: float,
 ) -> Round:
-    """A round from its answers."""
-    times = [answer.seconds * 1e3 for answer in answers if answer.worker is not None]
+    """A round from its answers. What nobody answered is among the slowest, not left out: a proxy
+    must not look better for what it fails."""
+    times = [
+        (answer.seconds if answer.worker is not None else max(answer.seconds, LONGEST)) * 1e3
+        for answer in answers
+    ]
     counts = Counter(answer.worker for answer in answers)
     served = [counts[worker] for worker in range(len(rates))]
     return Round(
@@ -77,6 +91,8 @@ def sum_up_round(
         p99_ms=percentile(times, 99),
         eta=eta(served, rates),
         served=served,
+        load=len(answers) / seconds / sum(rates),
+        late_ms=percentile([answer.late * 1e3 for answer in answers], 99),
         foreign=foreign,
     )
 

@@ -1,0 +1,161 @@
+"""Balancers in front of servers, on virtual time: what promises about waiting are tested on.
+
+Servers work on one request at a time, in the order of arrival; arrivals are Poisson, services
+exponential unless a server fails at once. Several balancers share the servers, and each sees only
+its own requests. Costs are kept by the balancer's own gauges, and faded as its control thread does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+
+from steelyard.balancer.gauge import GAUGES, assume, forget
+from tests.laws.drive import Member, Pick, picker
+
+TEND = 0.5  # seconds, as in balancer/control.py
+QUICK = 0.0005  # seconds that a failure takes
+NEVER = float("inf")
+
+
+@dataclass(eq=False)
+class Server:
+    """One worker as it is, which no balancer knows."""
+
+    rate: float
+    pause: tuple[float, float] = (NEVER, NEVER)  # from, until: nothing is worked on
+    fails: tuple[float, float] = (NEVER, NEVER)  # from, until: 500 at once
+    slows: tuple[float, float] = (NEVER, 1.0)  # from then on, so many times slower
+    free_at: float = 0.0
+
+    def finish(self, now: float, rng: random.Random) -> float:
+        """When a request that arrives now is done."""
+        work = rng.expovariate(self.rate) * (self.slows[1] if now >= self.slows[0] else 1.0)
+        if self.fails[0] <= now < self.fails[1]:
+            return now + QUICK
+        start = max(now, self.free_at)
+        end = start + work
+        if start < self.pause[1] and end > self.pause[0]:
+            end = self.pause[1] + work
+        self.free_at = end
+        return end
+
+
+@dataclass(eq=False)
+class View(Member):
+    """What one balancer knows of a server: as much of a tally as selectors and gauges ask."""
+
+    cost: float = 0.0
+    learned: float = 0.0
+    seen: float = 0.0
+    requests: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One request, afterwards."""
+
+    came: float
+    seconds: float
+    server: int
+    balancer: int
+    failed: bool
+
+
+@dataclass(order=True)
+class _Open:
+    end: float
+    order: int
+    came: float = field(compare=False)
+    joined: int = field(compare=False)
+    server: int = field(compare=False)
+    balancer: int = field(compare=False)
+    failed: bool = field(compare=False)
+
+
+class Balancer:
+    """One process: its views, its selector, its gauge."""
+
+    def __init__(self, policy: str, weights: Sequence[float], seed: int) -> None:
+        self.views = [View(f"m{number}") for number in range(len(weights))]
+        self.pick: Pick = picker(policy, self.views, weights, seed)
+        self.index = {id(view): number for number, view in enumerate(self.views)}
+        self._gauge = GAUGES.get(policy)
+        self._answers = 0
+        self._tended = 0.0
+
+    def answered(self, view: View, seconds: float, joined: int, now: float) -> None:
+        """As `Plane.measured`."""
+        self._answers += 1
+        view.requests += 1
+        view.inflight -= 1
+        if self._gauge is not None:
+            known = view.seen
+            self._gauge(view, seconds, joined, now)  # type: ignore[arg-type]
+            if not known:
+                assume(self.views)  # type: ignore[arg-type]
+
+    def tend(self, now: float) -> None:
+        """As `Directory.tend`."""
+        forget(self.views, self._tended, now, self._answers)  # type: ignore[arg-type]
+        self._tended, self._answers = now, 0
+
+
+def simulate(
+    policy: str,
+    servers: Sequence[Server],
+    rate: float,
+    seconds: float,
+    *,
+    weights: Sequence[float] | None = None,
+    balancers: int = 1,
+    seed: int = 1,
+) -> list[Answer]:
+    """All requests of so many seconds, in the order of their ends."""
+    rng, order = random.Random(seed), count()
+    desks = [random.Random(f"{seed} {number}") for number in range(len(servers))]
+    even = weights or [1.0] * len(servers)
+    ours = [Balancer(policy, even, seed + number) for number in range(balancers)]
+    answers: list[Answer] = []
+    under_way: list[_Open] = []
+    now, tend_at = rng.expovariate(rate), TEND
+    while now < seconds:
+        while tend_at <= now:
+            _end(under_way, tend_at, ours, answers)
+            for balancer in ours:
+                balancer.tend(tend_at)
+            tend_at += TEND
+        _end(under_way, now, ours, answers)
+        who = rng.randrange(balancers)
+        balancer = ours[who]
+        view = balancer.pick()
+        assert isinstance(view, View)
+        number = balancer.index[id(view)]
+        server = servers[number]
+        view.inflight += 1
+        failed = server.fails[0] <= now < server.fails[1]
+        end = server.finish(now, desks[number])
+        heappush(under_way, _Open(end, next(order), now, view.inflight, number, who, failed))
+        now += rng.expovariate(rate)
+    _end(under_way, NEVER, ours, answers)
+    return answers
+
+
+def _end(under_way: list[_Open], until: float, ours: list[Balancer], answers: list[Answer]) -> None:
+    while under_way and under_way[0].end <= until:
+        one = heappop(under_way)
+        took = one.end - one.came
+        answers.append(Answer(one.came, took, one.server, one.balancer, one.failed))
+        balancer = ours[one.balancer]
+        balancer.answered(
+            balancer.views[one.server], NEVER if one.failed else took, one.joined, one.end
+        )
+
+
+def percentile(answers: Sequence[Answer], percent: float, since: float = 0.0) -> float:
+    """Of the response times of what came since."""
+    times = sorted(answer.seconds for answer in answers if answer.came >= since)
+    return times[min(len(times) - 1, int(len(times) * percent / 100))]
