@@ -27,6 +27,7 @@ from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
 from steelyard.balancer.overdue import Overdue
+from steelyard.balancer.sticky import make_sticky
 from steelyard.balancer.table import EMPTY, Table
 from steelyard.balancer.worker import Worker
 from steelyard.config.settings import Gateway
@@ -64,6 +65,7 @@ class Plane:
         "room",
         "scheme",
         "settings",
+        "sticky",
         "table",
         "unshaken",
         "waiting_since",
@@ -90,6 +92,7 @@ class Plane:
         self.crowd = (
             None if settings.client_connections is None else Crowd(settings.client_connections)
         )
+        self.sticky = make_sticky(settings)
         whole = settings.total_timeout
         self.overdue = None if whole is None else Overdue(self.loop, whole)
         self.table: Table = EMPTY
@@ -226,6 +229,8 @@ class Plane:
             worker.serving = True
         if table.serving != self.table.serving:
             self.ejector.fleet([worker.record for worker in table.serving])
+        if self.sticky is not None:
+            self.sticky.serve(table.serving)
         self.table = table
         self.bell.ring()
 
