@@ -11,10 +11,18 @@ from steelyard.balancer.counters import Bell, Lease, Tally, bucket
 from steelyard.core.report import BOUNDS
 
 
+def taken(tally: Tally) -> Lease:
+    """A lease that is held."""
+    lease = Lease(tally)
+    lease.take()
+    return lease
+
+
 def test_a_lease_is_given_back_once() -> None:
-    """However often it is released, the count falls by one."""
+    """However often it is taken or released, the count changes by one."""
     tally = Tally(Bell(), None)
-    first, second = Lease(tally), Lease(tally)
+    first, second = taken(tally), taken(tally)
+    second.take()
     assert tally.inflight == 2
     first.release(failed=True)
     first.release(failed=True)
@@ -41,11 +49,11 @@ async def test_the_bell_rings_when_a_leaving_worker_is_done() -> None:
     bell.ring()  # hangs nowhere yet: silent
     bell.hang(asyncio.get_running_loop(), news)
     tally = Tally(bell, None)
-    Lease(tally).release(failed=False)
+    taken(tally).release(failed=False)
     await asyncio.sleep(0)
     assert not news.is_set()
     tally.leaving = True
-    first, second = Lease(tally), Lease(tally)
+    first, second = taken(tally), taken(tally)
     first.release(failed=False)
     await asyncio.sleep(0)
     assert not news.is_set()

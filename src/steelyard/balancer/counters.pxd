@@ -28,5 +28,7 @@ cdef class Tally:
     cpdef leave(self, bint failed)
 
 cdef class Lease:
+    cdef bint _held
     cdef Tally _tally
+    cpdef take(self)
     cpdef release(self, bint failed)

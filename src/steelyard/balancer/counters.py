@@ -125,17 +125,22 @@ class Tally:
 
 
 class Lease:
-    """One exchange's place in a worker's in-flight count: taken once, given back once."""
+    """A connection's place in its worker's in-flight count: held or not, so never counted twice."""
 
-    __slots__ = ("_tally",)
+    __slots__ = ("_held", "_tally")
 
     def __init__(self, tally: Tally) -> None:
-        self._tally: Tally | None = tally
-        tally.enter()
+        self._tally = tally
+        self._held = False
+
+    def take(self) -> None:
+        """An exchange begins."""
+        if not self._held:
+            self._held = True
+            self._tally.enter()
 
     def release(self, failed: bool) -> None:
-        """Give the place back; a second call changes nothing."""
-        tally = self._tally
-        if tally is not None:
-            self._tally = None
-            tally.leave(failed)
+        """It is over; a second call changes nothing."""
+        if self._held:
+            self._held = False
+            self._tally.leave(failed)

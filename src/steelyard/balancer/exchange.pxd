@@ -22,7 +22,6 @@ cdef class Exchange:
     cdef double _began
     cdef bint _broken
     cdef Client _client
-    cdef Dial _dial
     cdef bint _heard
     cdef long long _mark
     cdef double _opened
@@ -33,6 +32,8 @@ cdef class Exchange:
     cdef double _waits_since
     cdef readonly Answer answer
     cdef readonly Forward forward
+    cdef public bint crowded
+    cdef public tuple tried
     @cython.locals(forward=Forward, client=Client)
     cpdef start(self)
     @cython.locals(upstream=Upstream)

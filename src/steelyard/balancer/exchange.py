@@ -20,7 +20,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.answer import Answer
-from steelyard.balancer.dial import Dial
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.framing import Buffer
@@ -33,6 +32,7 @@ from steelyard.balancer.upstream import Upstream
 if TYPE_CHECKING:
     from steelyard.balancer.client import Client
     from steelyard.balancer.plane import Plane
+    from steelyard.balancer.worker import Worker
 
 
 FRONT = 4096  # of a receive, where an answer's head is looked for
@@ -45,7 +45,6 @@ class Exchange:
         "_began",
         "_broken",
         "_client",
-        "_dial",
         "_heard",
         "_mark",
         "_opened",
@@ -55,7 +54,9 @@ class Exchange:
         "_waiting",
         "_waits_since",
         "answer",
+        "crowded",
         "forward",
+        "tried",
     )
 
     def __init__(self, plane: Plane, client: Client, forward: Forward) -> None:
@@ -63,7 +64,6 @@ class Exchange:
         self._plane = plane
         self._client = client
         self.forward = forward
-        self._dial = Dial(plane)
         self._upstream: Upstream | None = None
         self._began = 0.0  # when the worker had what it needs to answer
         self._heard = False  # the worker said something
@@ -73,6 +73,8 @@ class Exchange:
         self._broken = False  # the worker takes no more, but may have answered
         self._waiting = False  # in the line
         self._waits_since = 0.0
+        self.tried: tuple[Worker, ...] = ()  # workers that have failed it
+        self.crowded = False  # somebody could have been asked, but for want of room
         limits = self._plane.limits
         self.answer = Answer(self.forward.head, limits.head, limits.fields)
 
@@ -97,7 +99,7 @@ class Exchange:
         if self._plane.loop.chore is not None:  # others wait: no overtaking
             self._stand_in_line()
         else:
-            self._begin(self._dial.first(self, careful=not forward.idempotent))
+            self._begin(self._plane.dial.first(self, careful=not forward.idempotent))
 
     # The client's side
 
@@ -149,7 +151,7 @@ class Exchange:
     def on_turn(self) -> None:
         """There is a worker with room."""
         self._waiting = False
-        self._begin(self._dial.first(self, careful=not self.forward.idempotent))
+        self._begin(self._plane.dial.first(self, careful=not self.forward.idempotent))
         upstream = self._upstream
         if upstream is not None and not upstream.connecting:
             self._read_on(upstream)
@@ -251,7 +253,7 @@ class Exchange:
             self._end(502, "the worker gave no answer", failed=False)
             return
         self._broken = False
-        self._begin(self._dial.again(self, upstream))
+        self._begin(self._plane.dial.again(self, upstream))
 
     def on_worker_late(self) -> None:
         """The worker did not accept, take, begin or go on in time."""
@@ -414,13 +416,13 @@ class Exchange:
     # Ends
 
     def _unplaced(self) -> None:
-        if self._dial.crowded:
+        if self.crowded:
             self._stand_in_line()
         else:
             self._no_worker()
 
     def _no_worker(self) -> None:
-        if self._dial.tried:
+        if self.tried:
             self._end(502, "no worker could be reached", failed=False)
         else:
             self._refuse("no worker is ready")

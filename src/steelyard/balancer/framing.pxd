@@ -8,7 +8,6 @@ cdef class Body:
     cpdef list trailers(self)
 
 @cython.no_gc
-@cython.freelist(64)
 cdef class LengthBody(Body):
     cdef readonly long long left
     @cython.locals(size=Py_ssize_t)

@@ -2,6 +2,7 @@ cimport cython
 
 from steelyard.balancer.budget cimport Budget
 from steelyard.balancer.counters cimport Tally
+from steelyard.balancer.dial cimport Dial
 from steelyard.balancer.exchange cimport Exchange
 from steelyard.balancer.limits cimport Limits
 from steelyard.balancer.loop cimport Loop
@@ -18,6 +19,7 @@ cdef class Plane:
     cdef readonly Budget budget
     cdef readonly set clients
     cdef readonly object crowd
+    cdef readonly Dial dial
     cdef public bint draining
     cdef readonly object ejector
     cdef readonly object gauge

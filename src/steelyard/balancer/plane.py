@@ -16,6 +16,7 @@ from steelyard.balancer.budget import Budget
 from steelyard.balancer.client import Client
 from steelyard.balancer.counters import Bell, Tally
 from steelyard.balancer.crowd import Crowd
+from steelyard.balancer.dial import Dial
 from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.gauge import GAUGES, assume
@@ -48,6 +49,7 @@ class Plane:
         "budget",
         "clients",
         "crowd",
+        "dial",
         "draining",
         "ejector",
         "gauge",
@@ -85,6 +87,7 @@ class Plane:
         self.line: Line[Exchange] = Line(settings.waiting)
         self.waiting_since = inf  # when the first of the line joined it
         self.bell = bell
+        self.dial = Dial(self)
         self.loop = Loop(_sweep_every(settings))
         self.budget = Budget(settings.retry_budget / 100, self.loop.now)
         self.ejector = Ejector(settings.eject_after, settings.eject_first, settings.eject_longest)
