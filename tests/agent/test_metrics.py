@@ -27,13 +27,16 @@ def test_reports_are_summed_and_the_fleet_is_shown():
         inflight=2, requests=3, failures=1, bytes=10, seconds=0.003, histogram=histogram
     )
     for _ in range(2):
-        told = Report(balancer="b", epoch="e", version=1, workers={"w1": traffic}, refused=5)
+        told = Report(
+            balancer="b", epoch="e", version=1, workers={"w1": traffic}, refused=5, unshaken=7
+        )
         metrics.add(told, {"w1"})
     driver.report("b", w1=2)
     told = scraped(metrics, driver)
     assert told["steelyard_requests_total", "w1"] == 6
     assert told["steelyard_failures_total", "w1"] == 2
     assert told["steelyard_refused_total", ""] == 10
+    assert told["steelyard_tls_failures_total", ""] == 14
     assert told["steelyard_workers", "LU"] == 2
     assert told["steelyard_worker_inflight", "w1"] == 2
     assert told["steelyard_response_seconds_bucket", "0.001,w1"] == 6

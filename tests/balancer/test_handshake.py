@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.balancer import shed
 from tests.balancer.authority import root_file, trusting
 from tests.balancer.secure import Hands, call, secured, tls_stage
 from tests.balancer.stage import GET, Stage, always, until
@@ -231,3 +232,17 @@ def test_a_crowd(tmp_path: Path) -> None:
         assert second.ended()
         secured(first).send(GET)
         assert first.answer().status == 200
+
+
+def test_slow_handshakes_do_not_shut_others_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever holds a place with half a handshake goes when there is no room for one more."""
+    monkeypatch.setattr(shed, "GRACE", (-1.0,) * 4)  # nobody is spared for being new
+    with tls_stage(tmp_path, always(), connections=3) as s, contextlib.ExitStack() as places:
+        for _ in range(3):
+            places.enter_context(s.call()).send(hello()[:20])
+        until(lambda: len(s.plane.clients) == 3)
+        with call(s) as client:
+            client.send(GET)
+            assert client.answer().status == 200

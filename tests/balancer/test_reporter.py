@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from steelyard.balancer.reporter import Reporter
+from tests.balancer.secure import tls_stage
 from tests.balancer.stage import GET, Conn, always, stage, until
 
 
@@ -41,6 +44,19 @@ def test_refused_requests_are_reported_once() -> None:
         assert draft.report.refused == 1
         reporter.sent(draft)
         assert reporter.draft().report.refused == 0
+
+
+def test_failed_handshakes_are_reported_once(tmp_path: Path) -> None:
+    """So are clients that did not get through the TLS handshake."""
+    with tls_stage(tmp_path, always()) as s:
+        reporter = Reporter("b1", s.plane, s.directory)
+        with s.call() as client:
+            client.send(b"\xff")
+            client.ended()
+        draft = reporter.draft()
+        assert draft.report.unshaken == 1
+        reporter.sent(draft)
+        assert reporter.draft().report.unshaken == 0
 
 
 def test_a_worker_that_left_is_reported_until_it_is_done() -> None:

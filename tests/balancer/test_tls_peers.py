@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import random
+import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from hashlib import sha256
@@ -19,6 +20,7 @@ from websockets.asyncio.server import serve
 from tests.balancer.authority import issue, root_file, trusting
 from tests.balancer.peers import clients, servers
 from tests.balancer.stage import PATIENCE
+from tests.balancer.test_handshake import hello
 from tests.balancer.test_process import Balancer, balancer
 from tests.balancer.test_websocket import FLOOD, LARGE, answer
 
@@ -138,3 +140,16 @@ async def test_websocket_slow_reader(tmp_path: Path) -> None:
         for number in range(FLOOD):
             assert await link.recv() == bytes([number]) * LARGE
             assert b.memory() - before < SPARE
+
+
+def test_a_name_that_is_none(tmp_path: Path) -> None:
+    """A client that asks for something else than a host's name is cut off, without a traceback."""
+    with balancer("fixed", "127.0.0.1:1", **files(tmp_path)) as b:
+        for name in (b"\xff.org", b"a\0org"):
+            with b.call() as client:
+                client.send(hello().replace(b"a.org", name))
+                assert client.rest()[:1] == b"\x15"  # an alert
+        b.process.send_signal(signal.SIGTERM)
+        told = b.log()
+        assert "stopped" in told
+        assert "Traceback" not in told

@@ -80,6 +80,19 @@ def test_a_short_tail_run_serves_every_request():
     assert all(one["errors"] == 0 and sum(one["served"]) == one["requests"] for one in ours)
 
 
+@pytest.mark.needs("wrk")
+@pytest.mark.needs("nginx")
+@pytest.mark.needs("openssl")
+def test_a_short_tls_run_has_all_costs():
+    """Two servers, plain and over TLS, three cases each, none failed."""
+    words = ["tls", "--rounds", "1", "--seconds", "1", "--connections", "4", "--json"]
+    done = subprocess.run([*BENCH, *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    costs = json.loads(done.stdout)["costs"]
+    assert len({(one["server"], one["tls"], one["case"]) for one in costs}) == 12
+    assert all(one["us"] > 0 and one["errors"] == 0 for one in costs)
+
+
 def test_an_unknown_name_is_told_with_those_there_are():
     """Of contenders and of cases."""
     done = subprocess.run([*BENCH, "balancer", "--only", "apache"], capture_output=True, text=True)

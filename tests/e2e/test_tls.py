@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 from pathlib import Path
 
 import httpx
@@ -48,10 +49,8 @@ async def test_a_reverse_proxy(processes, tmp_path):  # noqa: F811
         "--worker", f"127.0.0.1:{worker}", "--tls-cert", certificate, "--tls-key", key,
     ))  # fmt: skip
     await until_served(port)
-    assert (
-        processes[1].stdout.readline()
-        == f"serving on https://127.0.0.1:{port}, Ctrl-C stops\n".encode()
-    )
+    said = f"serving on https://127.0.0.1:{port}, Ctrl-C stops\n".encode()
+    assert said in iter(processes[1].stdout.readline, b"")
     issue(tmp_path, "127.0.0.1", "new.org")
     seen = 0
     while seen < 20:  # in a row, so that both were asked
@@ -63,6 +62,40 @@ async def test_a_reverse_proxy(processes, tmp_path):  # noqa: F811
         await asyncio.sleep(0.05)
     for _ in range(20):
         await until_served(port)
+
+
+async def test_a_reload(processes, tmp_path):  # noqa: F811
+    """SIGHUP brings another list of certificates; a bad one is refused, and nothing changes."""
+    worker, port = free_port(), free_port()
+    processes.append(run("steelyard.demo", "--port", str(worker)))
+    first, second = issue(tmp_path, "127.0.0.1"), issue(tmp_path, "b.org", "127.0.0.1")
+    file = tmp_path / "steelyard.toml"
+
+    def configure(certificate: Path, key: Path) -> None:
+        file.write_text(f"""
+            [gateway]
+            listen = "127.0.0.1:{port}"
+            workers = ["127.0.0.1:{worker}"]
+            processes = 1
+            tls_cert = "{certificate}"
+            tls_key = "{key}"
+            """)
+
+    configure(*first)
+    started = run("steelyard", "balancer", "--config", str(file))
+    processes.append(started)
+    await until_served(port)
+    configure(*second)
+    started.send_signal(signal.SIGHUP)
+    said = f"reloaded: serving on https://127.0.0.1:{port}; the old balancers finish\n".encode()
+    assert said in iter(started.stdout.readline, b"")
+    assert "b.org" in await peer_names(port)
+    configure(first[0], second[1])
+    started.send_signal(signal.SIGHUP)
+    assert any(b"does not belong" in line for line in iter(started.stdout.readline, b""))
+    assert any(b"served on" in line for line in iter(started.stdout.readline, b""))
+    assert "b.org" in await peer_names(port)
+    await until_served(port)
 
 
 async def test_everything(tmp_path: Path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import ssl
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,6 +69,17 @@ class Identity:
     def _choose(self, tls: ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> None:
         if name is not None:
             tls.context = self.named(name)
+
+
+def hush(unraisable: sys.UnraisableHookArgs) -> None:
+    """For `sys.unraisablehook`: a name that is not ASCII ends its handshake, which is enough.
+
+    The `ssl` module would print a traceback as well, and anybody could fill a log with them.
+    """
+    if not isinstance(unraisable.exc_value, UnicodeDecodeError) or not isinstance(
+        unraisable.object, bytes
+    ):
+        sys.__unraisablehook__(unraisable)
 
 
 def load_identity(pairs: Sequence[Pair]) -> Identity:

@@ -6,12 +6,14 @@ import gc
 import logging
 import random
 import socket
+import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from steelyard.balancer.access_log import AccessLog
 from steelyard.balancer.control import Control
 from steelyard.balancer.counters import Bell
 from steelyard.balancer.feed import AgentSource
+from steelyard.balancer.identity import hush
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.signals import Signals
 from steelyard.config.settings import Gateway
@@ -42,6 +44,8 @@ def run_balancer(
     for sock in others:
         plane.accept_from(sock)
     Signals(plane)
+    if plane.identity is not None:
+        sys.unraisablehook = hush
     control = Control(plane, balancer_id, source, random.Random())
     writer = _access_log(settings, plane)
     knows = control.start()

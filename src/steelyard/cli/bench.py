@@ -7,6 +7,7 @@ import typer
 from steelyard.cli.bench_balancer import bench_balancer
 from steelyard.cli.bench_soak import bench_soak
 from steelyard.cli.bench_tail import bench_tail
+from steelyard.cli.bench_tls import bench_tls
 
 
 def bench_app() -> typer.Typer:
@@ -18,4 +19,5 @@ def bench_app() -> typer.Typer:
     app.command("balancer")(bench_balancer)
     app.command("tail")(bench_tail)
     app.command("soak")(bench_soak)
+    app.command("tls")(bench_tls)
     return app

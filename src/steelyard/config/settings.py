@@ -224,7 +224,7 @@ class Gateway(Section):
     )
     tls_key: Paths = key(
         (),
-        "The file of its private key, unencrypted, or of each in the same order; none: each "
+        "The file of its private key, unencrypted, or of each in the same order; empty: each "
         "certificate's file holds its key, too.",
         flag="--tls-key",
     )

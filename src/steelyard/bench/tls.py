@@ -1,0 +1,155 @@
+"""What TLS costs: the same requests plain and encrypted, and handshakes; ours beside nginx.
+
+All four servers are up at once and asked in turn; only ratios of medians of one run count.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from steelyard.bench import machine, tools
+from steelyard.bench.balancer import wrk
+from steelyard.bench.balancer.backend import Backend
+from steelyard.bench.balancer.cases import KIB, Case, Kind
+from steelyard.bench.balancer.counts import parse_counts
+from steelyard.bench.launch import Command, Launched, pinned
+from steelyard.bench.ports import HOST, accepts, free_port
+from steelyard.bench.proxies.nginx import nginx_command
+from steelyard.bench.stats import median
+from steelyard.bench.usage import cpu_of
+from steelyard.bench.watcher import Watcher
+from steelyard.errors import Fault, SteelyardError
+
+OURS, NGINX = "steelyard", "nginx"
+CASES = {
+    "kept": Case("small", "small answers, connections kept"),
+    "64k": Case("64k", "64 KiB answers, connections kept", size=64 * KIB),
+    "fresh": Case("fresh", "a connection for each request", fields={"Connection": "close"}),
+}
+GRACE = 20  # seconds; a client that takes so much longer is ended
+
+_NGINX = """
+  upstream backend {{ server {host}:{backend}; keepalive 256; keepalive_requests 1000000000; }}
+  server {{
+    listen {host}:{port} backlog=4096 {tls};
+    location / {{
+      proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection "";
+      proxy_set_header X-Forwarded-For $remote_addr; proxy_set_header X-Forwarded-Proto $scheme;
+    }}
+  }}
+"""
+_NGINX_TLS = "ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate {}; ssl_certificate_key {}"
+
+
+class ToolError(SteelyardError):
+    """A program that the bench needs failed, or is not there."""
+
+    fault = Fault.MACHINE
+
+
+class Cost(BaseModel):
+    """CPU µs per request, user and system, of one server in one case: the median of the rounds."""
+
+    server: str
+    tls: bool
+    case: str
+    us: float
+    errors: int
+
+
+class Server(NamedTuple):
+    """A running contender."""
+
+    name: str
+    tls: bool
+    port: int
+    pid: int
+
+
+def measure(rounds: int, seconds: int, connections: int, watcher: Watcher) -> list[Cost]:
+    """One run."""
+    for program in ("nginx", "openssl", "wrk"):
+        if why := tools.why_missing(program):
+            raise ToolError(why, hint=f"on Debian, as root: apt-get install {program}")
+    cores = machine.choose_cores()
+    taken: dict[tuple[str, bool, str], list[float]] = {}
+    errors: dict[tuple[str, bool, str], int] = {}
+    with tempfile.TemporaryDirectory(prefix="steelyard-bench-") as place, ExitStack() as stack:
+        folder = Path(place)
+        servers = list(_start(stack, folder, cores))
+        watcher.begin(rounds * len(CASES) * len(servers))
+        for name, case in [(name, case) for _ in range(rounds) for name, case in CASES.items()]:
+            words = wrk.words(case, 0, seconds, connections, folder)[:-1]
+            for server in servers:
+                watcher.tell(f"{case.title}: {server.name}")
+                url = f"{'https' if server.tls else 'http'}://{HOST}:{server.port}{case.path}"
+                cost, failed = _round(server, [*pinned(cores.rest), *words, url], seconds)
+                key = (server.name, server.tls, name)
+                taken.setdefault(key, []).append(cost)
+                errors[key] = errors.get(key, 0) + failed
+                watcher.step()
+    return [
+        Cost(server=server, tls=tls, case=case, us=median(costs) or 0.0, errors=errors[key])
+        for key, costs in taken.items()
+        for server, tls, case in [key]
+    ]
+
+
+def _start(stack: ExitStack, folder: Path, cores: machine.Cores) -> Iterator[Server]:
+    home = folder / "backend"
+    home.mkdir()
+    backend = stack.enter_context(Backend(Kind.HTTP, home, cores.rest)).member.port
+    certificate, key = _certificate(folder)
+    for name in (OURS, NGINX):
+        for tls in (False, True):
+            port, own = free_port(), folder / f"{name}-{tls}"
+            own.mkdir()
+            files = (certificate, key) if tls else None
+            command = (_ours if name == OURS else _nginx)(port, backend, own, files)
+            running = stack.enter_context(Launched(command, cores.proxy, own / "log"))
+            running.wait_until(lambda port=port: accepts(port), name)  # type: ignore[misc]
+            yield Server(name, tls, port, running.pid)
+
+
+def _ours(port: int, backend: int, folder: Path, files: tuple[Path, Path] | None) -> Command:
+    words = [sys.executable, "-m", "steelyard", "balancer", "--listen", f"{HOST}:{port}"]
+    words += ["--worker", f"{HOST}:{backend}", "--processes", "1", "--log-level", "error"]
+    words += ["--state", str(folder)]
+    if files is not None:
+        words += ["--tls-cert", str(files[0]), "--tls-key", str(files[1])]
+    return Command(words)
+
+
+def _nginx(port: int, backend: int, folder: Path, files: tuple[Path, Path] | None) -> Command:
+    tls = "" if files is None else _NGINX_TLS.format(*files)
+    return nginx_command(folder, _NGINX.format(host=HOST, port=port, backend=backend, tls=tls))
+
+
+def _certificate(folder: Path) -> tuple[Path, Path]:
+    """For nobody: wrk does not look at it."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    words = ["openssl", "req", "-x509", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    words += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    words += ["-out", str(certificate), "-keyout", str(key)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ToolError(f"openssl made no certificate: {done.stderr.strip()}")
+    return certificate, key
+
+
+def _round(server: Server, words: list[str], seconds: int) -> tuple[float, int]:
+    before = cpu_of(server.pid)
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=seconds + GRACE, check=False
+    )
+    counts = parse_counts(done.stdout + done.stderr)
+    spent = cpu_of(server.pid).since(before)
+    return (spent.user + spent.system) * 1e6 / max(1, counts.requests), counts.errors

@@ -1,0 +1,45 @@
+"""`steelyard bench tls`: what encryption and handshakes cost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel
+
+from steelyard.bench.stats import ratio
+from steelyard.bench.tls import CASES, NGINX, OURS, Cost, measure
+from steelyard.cli.bench_common import show_cells
+from steelyard.cli.common import JsonOption, Messages, print_json
+from steelyard.cli.watch import RichWatcher
+
+COLUMNS = ("case", "ours, plain", "ours, TLS", "nginx, plain", "nginx, TLS", "ours : nginx, TLS")
+
+
+class Costs(BaseModel):
+    """All of them."""
+
+    costs: list[Cost]
+
+
+def bench_tls(
+    rounds: Annotated[int, typer.Option(min=1, max=100, help="Of each server and case.")] = 7,
+    seconds: Annotated[int, typer.Option(min=1, max=60, help="Of one round.")] = 2,
+    connections: Annotated[int, typer.Option(min=1, max=1000, help="Of the client.")] = 64,
+    json: JsonOption = False,
+) -> None:
+    """CPU µs per request, plain and over TLS, ours and nginx's."""
+    with RichWatcher(Messages()) as watcher:
+        told = measure(rounds, seconds, connections, watcher)
+    if json:
+        print_json(Costs(costs=told))
+    else:
+        show_cells("CPU µs per request", COLUMNS, [_row(name, told) for name in CASES])
+
+
+def _row(case: str, told: list[Cost]) -> list[str]:
+    found = {(cost.server, cost.tls): cost.us for cost in told if cost.case == case}
+    figures = [found.get((server, tls)) for server in (OURS, NGINX) for tls in (False, True)]
+    times = ratio(figures[1], figures[3])
+    shown = ["–" if figure is None else f"{figure:.1f}" for figure in figures]
+    return [CASES[case].title, *shown, "–" if times is None else f"{times:.2f}"]
