@@ -282,7 +282,8 @@ class Client(Stream):
         elif self._phase == SERVING:
             if not self.buffer:
                 self.deadline = self.loop.now + self._plane.limits.head_timeout
-            self.buffer += self.loop.taken(count)
+            data = self.loop.taken(count)
+            self.buffer = self.buffer + data if self.buffer else data
             self._turn()
 
     def _take_end(self) -> None:

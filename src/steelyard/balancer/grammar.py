@@ -231,8 +231,8 @@ def _request_fields(head: RequestHead, data: bytes, at: int, most_fields: int) -
             _host(head, data, lines.colon + 1, lines.stop)
             continue
         if kind == LENGTH:
-            head.length = content_length(lines.value(), head.length)
-            if not has_zeros(lines.value(), head.length):
+            head.length = content_length(data, lines.colon + 1, lines.stop, head.length)
+            if not has_zeros(data, lines.colon + 1, lines.stop):
                 continue
         elif kind == EXPECT:
             if head.http11:  # RFC 9110, 10.1.1: one in HTTP/1.0 is ignored
@@ -276,8 +276,8 @@ def _answer_fields(head: AnswerHead, data: bytes, at: int, most_fields: int) -> 
         if kind in (PLAIN, HOST, EXPECT):
             continue  # the last two are odd in an answer, but no business of ours
         if kind == LENGTH:
-            head.length = content_length(lines.value(), head.length)
-            if not has_zeros(lines.value(), head.length):
+            head.length = content_length(data, lines.colon + 1, lines.stop, head.length)
+            if not has_zeros(data, lines.colon + 1, lines.stop):
                 continue
         elif kind == CODING:
             head.chunked = transfer_coding(lines.value(), head.chunked)

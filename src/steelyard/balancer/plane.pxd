@@ -22,6 +22,7 @@ cdef class Plane:
     cdef readonly object ejector
     cdef readonly object gauge
     cdef readonly bint greeted
+    cdef public object identity
     cdef readonly object journal
     cdef readonly bint keyed
     cdef readonly Limits limits
@@ -29,14 +30,17 @@ cdef class Plane:
     cdef readonly Loop loop
     cdef readonly Manner manner
     cdef readonly object overdue
+    cdef readonly dict own
     cdef public long long refused
     cdef readonly Py_ssize_t room
+    cdef readonly bytes scheme
     cdef readonly object settings
     cdef readonly object sticky
     cdef public Table table
+    cdef public long long unshaken
     cdef readonly double waiting_since
-    cpdef void measured(self, Tally tally, double seconds, int line)
-    cpdef void struck(self, Worker worker)
-    cpdef void redeemed(self, Worker worker)
+    cpdef measured(self, Tally tally, double seconds, int line)
+    cpdef struck(self, Worker worker)
+    cpdef redeemed(self, Worker worker)
     cpdef bint stand_in_line(self, Exchange exchange, double since)
-    cpdef void client_left(self, client)
+    cpdef client_left(self, client)
