@@ -12,7 +12,9 @@ import psutil
 from steelyard.supervisor import reload
 from steelyard.supervisor.plan import Order, agent_link
 from steelyard.supervisor.supervise import Supervisor
-from tests.balancer.stage import GET, OK, PATIENCE, Conn, ScriptedWorker, always
+from tests.balancer.authority import issue
+from tests.balancer.secure import secured
+from tests.balancer.stage import GET, OK, PATIENCE, Conn, ScriptedWorker, always, until
 from tests.balancer.test_feed import TOKEN, FakeAgent, queue
 from tests.e2e.gateway import free_port
 from tests.e2e.load import Load
@@ -83,7 +85,7 @@ def test_a_websocket_lives_until_the_drain_ends(proxy):
             conn.send(conn.exactly(len(conn.data)))
 
     w = ScriptedWorker(echo)
-    p = proxy(w.port, processes=1, drain=4).start()
+    p = proxy(w.port, processes=1, drain=6).start()
     with p.call() as client:
         client.send(
             b"GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"
@@ -121,6 +123,21 @@ def test_a_wrong_file_changes_nothing(proxy, worker):
     assert p.balancers() != before
 
 
+def test_tls_after_a_reload(proxy, worker, tmp_path):
+    """A certificate that cannot be read changes nothing; a good one does."""
+    p = proxy(worker.port).start()
+    certificate, key = issue(tmp_path, "a.org")
+    p.configure(tls_cert=[str(tmp_path / "none.pem")])
+    p.hang_up()
+    p.says("the old configuration is served on")
+    assert body(p) == b"ok"
+    p.reload(tls_cert=[str(certificate)], tls_key=[str(key)])
+    p.settles_at(2)
+    with secured(p.call()) as client:
+        client.send(GET)
+        assert client.answer().body == b"ok"
+
+
 def test_other_workers_after_a_reload(proxy):
     """The list is the file's."""
     a, b = named(b"aa"), named(b"bb")
@@ -137,15 +154,17 @@ def test_reloads_asked_for_during_one_are_one_more(proxy):
     """The last file wins; in the end there is one generation."""
     workers = [named(b"%02d" % number) for number in range(4)]
     p = proxy(workers[0].port, processes=1).start()
-    for w in workers:
+    p.hang_up()
+    while len(p.balancers()) == 1:
+        time.sleep(0.005)
+    for w in workers[1:]:
         p.configure(workers=[f"127.0.0.1:{w.port}"])
         p.hang_up()
-        time.sleep(0.05)  # so that the signals are not one to the kernel
+        time.sleep(0.02)  # so that the signals are not one to the kernel
     p.says("reloaded:", 2)
-    p.says("the old balancers have ended", 2)
-    assert body(p) == b"03"
-    assert len(p.balancers()) == 1
-    assert sum("reloaded:" in line for line in p.lines) == 2
+    until(lambda: body(p) == b"03")
+    p.settles_at(1)
+    assert sum("reloaded:" in line for line in p.lines) < len(workers)
     for w in workers:
         w.close()
 
@@ -206,6 +225,17 @@ async def test_a_stop_answers_whoever_was_let_in(proxy, worker):
     assert {error.partition("(")[0] for error in load.failed} == {"ConnectionRefusedError"}
 
 
+async def test_a_stop_during_a_reload(proxy, worker):
+    """Both generations end, the one that is not needed at once."""
+    p = proxy(worker.port).start()
+    p.hang_up()
+    while len(everybody := p.balancers()) < 4:
+        await asyncio.sleep(0.005)
+    assert await asyncio.to_thread(p.close) == 0
+    _, alive = psutil.wait_procs(everybody, timeout=PATIENCE)
+    assert alive == []
+
+
 def test_the_moment_it_says_so_it_serves(proxy, worker):
     """Even when the worker's name (127.1 is no literal address) has to be looked up first."""
     p = proxy(workers=[f"127.1:{worker.port}"]).start()
@@ -229,6 +259,7 @@ async def test_without_a_queue_nobody_takes_over(tmp_path, worker, monkeypatch):
     link = await agent.linked()
     await link.send(queue(1, worker.entry()))
     await supervisor.serving()
+    supervisor.announce()
     await agent.close()
     assert supervisor.reload is not None
     supervisor.reload.ask()

@@ -74,7 +74,7 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
     supervisor.start()
     await supervisor.serving()
     if not supervisor.over:
-        supervisor.notify.ready()
+        supervisor.announce()
         scheme = order.settings.gateway.scheme
         say(f"serving on {scheme}://{supervisor.address}, Ctrl-C stops")
     failed = await supervisor.stopped_or_failed()

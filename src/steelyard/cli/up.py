@@ -93,4 +93,4 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
 
 async def _boot(settings: Settings, supervisor: Supervisor, console: Console) -> None:
     await watch_boot(settings, supervisor.address, console)
-    supervisor.notify.ready()
+    supervisor.announce()

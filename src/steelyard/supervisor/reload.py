@@ -45,7 +45,7 @@ class Reload:
     async def run(self) -> None:
         """Until cancelled."""
         notify, say = self._supervisor.notify, self._supervisor.say
-        await self._supervisor.serving()
+        await self._supervisor.announced.wait()
         while True:
             await self._asked.wait()
             self._asked.clear()

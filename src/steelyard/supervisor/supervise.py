@@ -55,6 +55,7 @@ class Supervisor:
         self.reload = None if load is None else Reload(self, load)
         self._signals = 0
         self._over = asyncio.Event()
+        self.announced = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self.port.open(gateway.backlog)
 
@@ -99,6 +100,11 @@ class Supervisor:
         await asyncio.wait({over, serving}, return_when=asyncio.FIRST_COMPLETED)
         over.cancel()
         serving.cancel()
+
+    def announce(self) -> None:
+        """All is there, and somebody was told: from now on it can be reloaded."""
+        self.notify.ready()
+        self.announced.set()
 
     def reopen_logs(self) -> None:
         """Have the access log opened anew: it was moved away."""
