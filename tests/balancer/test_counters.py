@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import asyncio
 
-from steelyard.balancer.counters import Bell, Lease, Tally
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.balancer.counters import Bell, Lease, Tally, bucket
+from steelyard.core.report import BOUNDS
+
+
+def taken(tally: Tally) -> Lease:
+    """A lease that is held."""
+    lease = Lease(tally)
+    lease.take()
+    return lease
 
 
 def test_a_lease_is_given_back_once() -> None:
-    """However often it is released, the count falls by one."""
+    """However often it is taken or released, the count changes by one."""
     tally = Tally(Bell(), None)
-    first, second = Lease(tally), Lease(tally)
+    first, second = taken(tally), taken(tally)
+    second.take()
     assert tally.inflight == 2
     first.release(failed=True)
     first.release(failed=True)
@@ -37,11 +49,11 @@ async def test_the_bell_rings_when_a_leaving_worker_is_done() -> None:
     bell.ring()  # hangs nowhere yet: silent
     bell.hang(asyncio.get_running_loop(), news)
     tally = Tally(bell, None)
-    Lease(tally).release(failed=False)
+    taken(tally).release(failed=False)
     await asyncio.sleep(0)
     assert not news.is_set()
     tally.leaving = True
-    first, second = Lease(tally), Lease(tally)
+    first, second = taken(tally), taken(tally)
     first.release(failed=False)
     await asyncio.sleep(0)
     assert not news.is_set()
@@ -55,3 +67,11 @@ def test_a_bell_whose_loop_is_closed_is_silent() -> None:
     bell.hang(loop, asyncio.Event())
     loop.close()
     bell.ring()
+
+
+@given(st.floats(0, 1e4))
+def test_a_time_falls_into_the_bucket_that_bounds_it(seconds: float) -> None:
+    """At most its upper bound, more than the bound below."""
+    index = bucket(seconds)
+    assert index == len(BOUNDS) or seconds <= BOUNDS[index]
+    assert index == 0 or seconds > BOUNDS[index - 1]

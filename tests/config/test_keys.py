@@ -81,6 +81,7 @@ def test_forms_of_text() -> None:
         "gateway.tls_cert": Form.PATHS,
         "gateway.tls_key": Form.PATHS,
         "gateway.trusted_proxies": Form.WORDS,
+        "gateway.sticky_secret": Form.PATH,
     }
 
 

@@ -39,10 +39,11 @@ class Proxy:
         """Change keys of the file."""
         self.keys.update(gateway)
         lines = [f"{key} = {json.dumps(value)}" for key, value in self.keys.items()]
-        self.file.write_text("\n".join(["[gateway]", *lines, ""]))
+        self.file.write_text("\n".join(['state = "state"', "[gateway]", *lines, ""]))
 
     def start(self, *wrapper: str, **options: object) -> Proxy:
         """Start it; returns when it says that it serves."""
+        self.lines = []
         words = [sys.executable, "-m", "steelyard", "balancer", "--config", str(self.file)]
         self.process = subprocess.Popen(
             [*wrapper, *words], stderr=subprocess.PIPE, text=True, **options

@@ -65,7 +65,7 @@ class Answer:
         if self.head is not None:
             return self._relay(data)
         seen = len(self._inbox)
-        raw = self._inbox + bytes(data)
+        raw = self._inbox + data if seen else data if isinstance(data, bytes) else bytes(data)
         out = b""
         while True:
             end = find_end(raw, seen, self._limit)

@@ -4,5 +4,6 @@ cdef class Budget:
     cdef double _retries
     cdef double _share
     cdef public double requests
+    cdef readonly long long spent
     cpdef bint spend(self, double now)
-    cdef void _roll(self, double now)
+    cdef _roll(self, double now)

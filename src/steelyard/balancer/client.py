@@ -282,7 +282,8 @@ class Client(Stream):
         elif self._phase == SERVING:
             if not self.buffer:
                 self.deadline = self.loop.now + self._plane.limits.head_timeout
-            self.buffer += self.loop.taken(count)
+            data = self.loop.taken(count)
+            self.buffer = self.buffer + data if self.buffer else data
             self._turn()
 
     def _take_end(self) -> None:
@@ -342,6 +343,8 @@ class Client(Stream):
             head = parse_request(cut(data, 0, end), limits.fields, self.tls is not None)
             if not head.host:
                 self._origin.local = local_address(self.sock)
+            if self._plane.sticky is not None:
+                head.pin = self._plane.sticky.read(head, self._origin.secure(head))
             forward = Forward(head, self._origin, limits.body)
         except BadMessageError as bad:
             self.refuse(bad.status, bad.message, False, False)

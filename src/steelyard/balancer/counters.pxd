@@ -1,7 +1,16 @@
+cimport cython
+
+cdef int LAST
+cdef double FIRST
+
+@cython.locals(index=int, bound=double)
+cpdef int bucket(double seconds) except -1
+
 cdef class Tally:
     cdef object _bell
-    cdef public long long bytes
     cdef public double cost
+    cdef public double learned
+    cdef public long long ejections
     cdef public long long failures
     cdef readonly list histogram
     cdef public int inflight
@@ -9,12 +18,17 @@ cdef class Tally:
     cdef public long long requests
     cdef public double seconds
     cdef public double seen
+    cdef public long long sent
+    cdef public long long received
+    cdef readonly list statuses
     cdef readonly object worker
-    cpdef void first_byte(self, double seconds)
-    cpdef void failed_try(self)
-    cpdef void enter(self)
-    cpdef void leave(self, bint failed)
+    cpdef first_byte(self, double seconds, int status)
+    cpdef failed_try(self)
+    cpdef enter(self)
+    cpdef leave(self, bint failed)
 
 cdef class Lease:
+    cdef bint _held
     cdef Tally _tally
-    cpdef void release(self, bint failed)
+    cpdef take(self)
+    cpdef release(self, bint failed)

@@ -10,10 +10,23 @@ import contextlib
 from asyncio import AbstractEventLoop, Event
 from typing import TYPE_CHECKING
 
-from steelyard.core.report import BOUNDS, bucket
+from steelyard.core.report import BOUNDS
 
 if TYPE_CHECKING:
     from steelyard.balancer.worker import Worker
+
+
+LAST = len(BOUNDS)  # the bucket of what is slower than all bounds
+FIRST = BOUNDS[0]
+
+
+def bucket(seconds: float) -> int:
+    """The index of the histogram bucket that a response time falls into: bounds double."""
+    index, bound = 0, FIRST
+    while seconds > bound and index < LAST:
+        index += 1
+        bound += bound
+    return index
 
 
 class Bell:
@@ -112,17 +125,22 @@ class Tally:
 
 
 class Lease:
-    """One exchange's place in a worker's in-flight count: taken once, given back once."""
+    """A connection's place in its worker's in-flight count: held or not, so never counted twice."""
 
-    __slots__ = ("_tally",)
+    __slots__ = ("_held", "_tally")
 
     def __init__(self, tally: Tally) -> None:
-        self._tally: Tally | None = tally
-        tally.enter()
+        self._tally = tally
+        self._held = False
+
+    def take(self) -> None:
+        """An exchange begins."""
+        if not self._held:
+            self._held = True
+            self._tally.enter()
 
     def release(self, failed: bool) -> None:
-        """Give the place back; a second call changes nothing."""
-        tally = self._tally
-        if tally is not None:
-            self._tally = None
-            tally.leave(failed)
+        """It is over; a second call changes nothing."""
+        if self._held:
+            self._held = False
+            self._tally.leave(failed)

@@ -6,11 +6,8 @@ from steelyard.balancer.table cimport Choice
 from steelyard.balancer.upstream cimport Upstream
 from steelyard.balancer.worker cimport Worker
 
-@cython.freelist(64)
 cdef class Dial:
     cdef Plane _plane
-    cdef tuple _tried
-    cdef readonly bint crowded
     @cython.locals(worker=Worker, upstream=Upstream)
     cpdef Upstream first(self, Exchange exchange, bint careful)
     @cython.locals(worker=Worker, other=Worker)
@@ -18,10 +15,12 @@ cdef class Dial:
     @cython.locals(plane=Plane, upstream=Upstream)
     cdef Upstream _connect(self, Worker worker, Exchange exchange)
     @cython.locals(plane=Plane)
-    cdef bint _another_try(self)
-    @cython.locals(plane=Plane, choice=Choice, worker=Worker)
+    cdef bint _another_try(self, Exchange exchange)
+    @cython.locals(plane=Plane, choice=Choice, worker=Worker, home=Worker)
     cdef Worker _choose(self, Exchange exchange)
+    @cython.locals(home=Worker)
+    cdef Worker _home(self, Exchange exchange)
     @cython.locals(choice=Choice, worker=Worker)
-    cdef Worker _untried(self)
+    cdef Worker _untried(self, Exchange exchange)
     @cython.locals(plane=Plane)
-    cdef bint _fits(self, Worker worker)
+    cdef bint _fits(self, Exchange exchange, Worker worker)

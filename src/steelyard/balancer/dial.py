@@ -13,20 +13,16 @@ if TYPE_CHECKING:
 
 
 class Dial:
-    """The tries of one exchange: each at another worker, and all but the first on a fresh
-    connection, since a second idle one of a restarted worker is as dead as the first."""
+    """Finds workers for exchanges: each try at another one, and all but the first on a fresh
+    connection, since a second idle one of a restarted worker is as dead as the first.
 
-    __slots__ = ("_plane", "_tried", "crowded")
+    There is one for all exchanges; whom each has tried, it keeps itself.
+    """
+
+    __slots__ = ("_plane",)
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
-        self._tried: tuple[Worker, ...] = ()
-        self.crowded = False  # somebody could have been asked, but for want of room
-
-    @property
-    def tried(self) -> bool:
-        """Whether any worker has failed this exchange."""
-        return bool(self._tried)
 
     def first(self, exchange: Exchange, careful: bool) -> Upstream | None:
         """A connection to the worker that the policy chooses; None: there is none to be had."""
@@ -34,7 +30,7 @@ class Dial:
         worker = self._choose(exchange)
         if worker is None:
             return None
-        upstream = None if self._tried else worker.take(careful)
+        upstream = None if exchange.tried else worker.take(careful)
         if upstream is not None:
             upstream.lend(exchange)
             return upstream
@@ -47,10 +43,15 @@ class Dial:
         other, that one gets a second chance.
         """
         worker = failed.worker
-        self._tried += (worker,)
-        if not self._another_try():
+        exchange.tried += (worker,)
+        if not self._another_try(exchange):
             return None
-        other = self._untried()
+        pin = exchange.forward.head.pin
+        if pin is not None and pin.home is worker:
+            if failed.reused and worker.serving:  # its session is there
+                return self._connect(worker, exchange)
+            pin.home = None
+        other = self._untried(exchange)
         if other is None and failed.reused and worker.serving:
             other = worker
         return None if other is None else self._connect(other, exchange)
@@ -63,46 +64,66 @@ class Dial:
             except OSError:
                 worker.tally.failed_try()
                 plane.struck(worker)
-                self._tried += (worker,)
-                worker = self._untried() if self._another_try() else None
+                exchange.tried += (worker,)
+                pin = exchange.forward.head.pin
+                if pin is not None and pin.home is worker:
+                    pin.home = None
+                worker = self._untried(exchange) if self._another_try(exchange) else None
             else:
                 upstream.deadline = plane.loop.now + plane.limits.connect_timeout
                 return upstream
         return None
 
-    def _another_try(self) -> bool:
+    def _another_try(self, exchange: Exchange) -> bool:
         plane = self._plane
-        self.crowded = False
-        return len(self._tried) <= plane.limits.retries and plane.budget.spend(plane.loop.now)
+        exchange.crowded = False
+        return len(exchange.tried) <= plane.limits.retries and plane.budget.spend(plane.loop.now)
 
     def _choose(self, exchange: Exchange) -> Worker | None:
         plane = self._plane
         choice = plane.table.choice
         if choice is None:
             return None
+        if plane.sticky is not None:
+            home = self._home(exchange)
+            if home is not None:
+                return home
         worker = (choice.pick(exchange.asker) if plane.keyed else choice.pick()).worker
-        if worker.record.until or worker.tally.inflight >= plane.room or self._tried:
-            return worker if self._fits(worker) else self._untried()
+        if worker.record.until or worker.tally.inflight >= plane.room or exchange.tried:
+            return worker if self._fits(exchange, worker) else self._untried(exchange)
         return worker
 
-    def _untried(self) -> Worker | None:
+    def _home(self, exchange: Exchange) -> Worker | None:
+        """The worker that the client's session is with, if it can be asked now. One that is only
+        full keeps the session; one that is ejected, failed or leaving does not."""
+        pin = exchange.forward.head.pin
+        home = None if pin is None else pin.home
+        if pin is None or home is None:
+            return None
+        if home.serving and self._fits(exchange, home):
+            return home
+        if not home.serving or home.tally.inflight < self._plane.room:
+            pin.home = None
+        return None
+
+    def _untried(self, exchange: Exchange) -> Worker | None:
         """The next of the ring that may be asked: second choices go by weight alone."""
         choice = self._plane.table.choice
         if choice is None:
             return None
         ring = choice.ring
-        self.crowded = False
+        exchange.crowded = False
         for _ in range(ring.size):
             worker = ring.pick()
-            if self._fits(worker):
+            if self._fits(exchange, worker):
                 return worker
         return None
 
-    def _fits(self, worker: Worker) -> bool:
-        if worker in self._tried:
+    def _fits(self, exchange: Exchange, worker: Worker) -> bool:
+        if worker in exchange.tried:
             return False
         plane = self._plane
         if worker.tally.inflight >= plane.room:
-            self.crowded = True
+            exchange.crowded = True
             return False
         return not worker.record.until or plane.ejector.admits(worker.record, plane.loop.now)

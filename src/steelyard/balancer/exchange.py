@@ -20,7 +20,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.answer import Answer
-from steelyard.balancer.dial import Dial
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.framing import Buffer
@@ -33,6 +32,10 @@ from steelyard.balancer.upstream import Upstream
 if TYPE_CHECKING:
     from steelyard.balancer.client import Client
     from steelyard.balancer.plane import Plane
+    from steelyard.balancer.worker import Worker
+
+
+FRONT = 4096  # of a receive, where an answer's head is looked for
 
 
 class Exchange:
@@ -42,7 +45,6 @@ class Exchange:
         "_began",
         "_broken",
         "_client",
-        "_dial",
         "_heard",
         "_mark",
         "_opened",
@@ -52,24 +54,29 @@ class Exchange:
         "_waiting",
         "_waits_since",
         "answer",
+        "crowded",
         "forward",
+        "tried",
     )
 
     def __init__(self, plane: Plane, client: Client, forward: Forward) -> None:
+        # Attributes are asked, not arguments: only their types are known to the compiler.
         self._plane = plane
         self._client = client
-        self._dial = Dial(plane)
+        self.forward = forward
         self._upstream: Upstream | None = None
         self._began = 0.0  # when the worker had what it needs to answer
         self._heard = False  # the worker said something
-        self._opened = plane.loop.now
-        self._mark = client.sent  # what it had got before
+        self._opened = self._plane.loop.now
+        self._mark = self._client.sent  # what it had got before
         self._relayed = False  # the client has a part of the worker's answer
         self._broken = False  # the worker takes no more, but may have answered
         self._waiting = False  # in the line
         self._waits_since = 0.0
-        self.forward = forward
-        self.answer = Answer(forward.head, plane.limits.head, plane.limits.fields)
+        self.tried: tuple[Worker, ...] = ()  # workers that have failed it
+        self.crowded = False  # somebody could have been asked, but for want of room
+        limits = self._plane.limits
+        self.answer = Answer(self.forward.head, limits.head, limits.fields)
 
     @property
     def asker(self) -> bytes:
@@ -92,7 +99,7 @@ class Exchange:
         if self._plane.loop.chore is not None:  # others wait: no overtaking
             self._stand_in_line()
         else:
-            self._begin(self._dial.first(self, careful=not forward.idempotent))
+            self._begin(self._plane.dial.first(self, careful=not forward.idempotent))
 
     # The client's side
 
@@ -144,7 +151,7 @@ class Exchange:
     def on_turn(self) -> None:
         """There is a worker with room."""
         self._waiting = False
-        self._begin(self._dial.first(self, careful=not self.forward.idempotent))
+        self._begin(self._plane.dial.first(self, careful=not self.forward.idempotent))
         upstream = self._upstream
         if upstream is not None and not upstream.connecting:
             self._read_on(upstream)
@@ -190,15 +197,16 @@ class Exchange:
         self._sent(upstream, before)
         self._read_on(upstream)
 
-    def on_answer(self, data: Buffer) -> None:
-        """Bytes from the worker."""
+    def on_answer(self, count: int) -> None:
+        """Bytes from the worker, in the loop's buffer."""
         answer, client, upstream = self.answer, self._client, self._upstream
         if upstream is None:
             return
         self._heard = True
         opened = answer.head is not None
         try:
-            out = answer.feed(data, self._closing())
+            out = self._front(count, opened)
+            more = self._behind(count) if count > FRONT and not opened else b""
         except BadMessageError as bad:
             self._end(502, f"the worker's answer is malformed: {bad.message}", failed=True)
             return
@@ -207,7 +215,7 @@ class Exchange:
             self._measure(upstream, answer.head.status)
             if self._broken:
                 self._forget_body()
-        if out and not client.send(out):
+        if not (client.send_both(bytes(out), more) if more else not out or client.send(out)):
             client.abort()
         elif answer.done:
             self._complete(upstream)
@@ -245,7 +253,7 @@ class Exchange:
             self._end(502, "the worker gave no answer", failed=False)
             return
         self._broken = False
-        self._begin(self._dial.again(self, upstream))
+        self._begin(self._plane.dial.again(self, upstream))
 
     def on_worker_late(self) -> None:
         """The worker did not accept, take, begin or go on in time."""
@@ -266,7 +274,10 @@ class Exchange:
         self._began = monotonic()
         if upstream is None:
             self._unplaced()
-        elif not upstream.connecting:
+            return
+        if self.forward.head.pin is not None:
+            self.forward.head.pin.goes_to(upstream.worker)
+        if not upstream.connecting:
             self._transmit(upstream)
 
     def _transmit(self, upstream: Upstream) -> None:
@@ -358,6 +369,18 @@ class Exchange:
         if self._plane.gauge is not None:
             self._plane.measured(tally, seconds if status < FAULT else FAILED, upstream.line)
 
+    def _front(self, count: int, opened: bool) -> Buffer:
+        """What the client gets of the buffer: all, or what is to be had from its front."""
+        loop = self._plane.loop
+        if opened:
+            return self.answer.feed(loop.view[:count], False)
+        return self.answer.feed(loop.taken(min(count, FRONT)), self._closing())
+
+    def _behind(self, count: int) -> Buffer:
+        """The rest of them, which is not copied: most of a body, or of another protocol."""
+        data = self._plane.loop.view[FRONT:count]
+        return data if self.answer.switched else self.answer.feed(data, self._closing())
+
     def _closing(self) -> bool:
         """An answer that overtakes its request's body leaves the connection in no usable state."""
         return self._plane.draining or not self.forward.done
@@ -393,13 +416,13 @@ class Exchange:
     # Ends
 
     def _unplaced(self) -> None:
-        if self._dial.crowded:
+        if self.crowded:
             self._stand_in_line()
         else:
             self._no_worker()
 
     def _no_worker(self) -> None:
-        if self._dial.tried:
+        if self.tried:
             self._end(502, "no worker could be reached", failed=False)
         else:
             self._refuse("no worker is ready")

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from steelyard.balancer.alphabets import COLON, CR, NAME, TOKEN, VALUE
-from steelyard.balancer.names import CODING, KINDS, LENGTH, LONGEST, PLAIN, SHAPES, SPECIAL
-from steelyard.balancer.octets import cut, find, matches, octet, spans
+from steelyard.balancer.alphabets import COLON, CR, NAME, SPACE, TOKEN, VALUE, ZERO
+from steelyard.balancer.names import (
+    CODING,
+    CONNECTION,
+    HOST,
+    KINDS,
+    LENGTH,
+    LONGEST,
+    PLAIN,
+    SHAPES,
+    SPECIAL,
+)
+from steelyard.balancer.octets import cut, decimal, find, matches, octet, spans
 from steelyard.errors import MalformedError
 
 DASHES = bytes.maketrans(b"_", b"-")
@@ -74,6 +84,12 @@ def _kind(data: bytes, start: int, end: int) -> int:
     size = end - start
     if size > LONGEST or not octet(SHAPES, 32 * size + (octet(data, start) & 31)):
         return PLAIN
+    if matches(data, start, end, b"Host"):  # these three are in almost every exchange
+        return HOST
+    if matches(data, start, end, b"Content-Length"):
+        return LENGTH
+    if matches(data, start, end, b"Connection"):
+        return CONNECTION
     name = cut(data, start, end)
     known = KINDS.get(name)
     return classify(name) if known is None else known
@@ -88,19 +104,26 @@ def classify(name: bytes) -> int:
     return SPECIAL.get(lower, PLAIN)
 
 
-def content_length(value: bytes, before: int) -> int:
+def content_length(data: bytes, start: int, end: int, before: int) -> int:
     """The one declared length; a second field is refused even when it agrees."""
-    value = value.strip(b" \t")
+    if start < end and octet(data, start) == SPACE:
+        start += 1
+    length = decimal(data, start, end)
+    if length < 0:
+        value = data[start:end].strip(b" \t")
+        length = decimal(value, 0, len(value))
+        if length < 0:
+            raise BadMessageError(400, f"bad Content-Length {value[:40]!r}")
     if before >= 0:
         raise BadMessageError(400, "more than one Content-Length")
-    if not value.isdigit() or len(value) > 18:
-        raise BadMessageError(400, f"bad Content-Length {value[:40]!r}")
-    return int(value)
+    return length
 
 
-def has_zeros(value: bytes, length: int) -> bool:
+def has_zeros(data: bytes, start: int, end: int) -> bool:
     """Whether a length is spelled with leading zeros, which some readers take for octal."""
-    return length > 0 and value.lstrip(b" \t").startswith(b"0")
+    while octet(data, start) in b" \t":
+        start += 1
+    return octet(data, start) == ZERO and start + 1 < end and octet(data, start + 1) not in b" \t"
 
 
 def transfer_coding(value: bytes, before: bool) -> bool:
@@ -110,12 +133,13 @@ def transfer_coding(value: bytes, before: bool) -> bool:
     return True
 
 
+KEEP_ALIVE = [b"keep-alive"]
+CLOSE = [b"close"]
 _USUAL: dict[bytes, list[bytes]] = {
-    b" keep-alive": [b"keep-alive"],
-    b" Keep-Alive": [b"keep-alive"],
-    b" close": [b"close"],
+    b" keep-alive": KEEP_ALIVE,
+    b" Keep-Alive": KEEP_ALIVE,
+    b" close": CLOSE,
 }
-_USUAL_LISTS = ([b"keep-alive"], [b"close"])
 
 
 def connection_options(value: bytes, before: list[bytes] | None) -> list[bytes]:
@@ -149,7 +173,7 @@ def upgrade_offer(value: bytes, before: list[bytes] | None) -> list[bytes]:
 
 def without(fields: bytes, names: list[bytes]) -> bytes:
     """The fields whose names are not among those that a Connection field listed."""
-    if names in _USUAL_LISTS:
+    if names is KEEP_ALIVE or names is CLOSE:
         return fields
     gone = frozenset(names)  # a client may name thousands
     lines = fields.split(b"\r\n")[1:]

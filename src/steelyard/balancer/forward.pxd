@@ -5,6 +5,7 @@ from steelyard.balancer.grammar cimport RequestHead
 from steelyard.balancer.headers cimport request_start
 from steelyard.balancer.origin cimport Origin
 
+@cython.no_gc
 @cython.freelist(64)
 cdef class Forward:
     cdef readonly Body body
@@ -15,7 +16,7 @@ cdef class Forward:
     cdef readonly object rest
     @cython.locals(body=Body)
     cpdef feed(self, data)
-    cpdef void hold(self, data)
-    cpdef void sent(self, data)
+    cpdef hold(self, data)
+    cpdef sent(self, data)
 
 cdef Body _body(RequestHead head, long long limit)

@@ -53,7 +53,7 @@ class LengthBody(Body):
     __slots__ = ("left",)
 
     def __init__(self, length: int) -> None:
-        super().__init__()
+        self.rest = b""
         self.left = length
         self.done = length == 0
 

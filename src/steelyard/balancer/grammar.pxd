@@ -14,6 +14,7 @@ cdef int CR, SPACE, COLON, SLASH
 cdef Alphabet TARGET, PLAIN_HOST, DIGITS, VALUE
 cdef object _METHODS
 
+@cython.no_gc
 @cython.freelist(64)
 cdef class RequestHead:
     cdef public bint chunked
@@ -24,10 +25,12 @@ cdef class RequestHead:
     cdef public bint keep
     cdef public long long length
     cdef readonly bytes method
+    cdef public object pin
     cdef public bytes request_id
     cdef public bytes target
     cdef public list upgrade
 
+@cython.no_gc
 @cython.freelist(64)
 cdef class AnswerHead:
     cdef public bint chunked
@@ -45,16 +48,16 @@ cpdef Py_ssize_t find_end(bytes data, Py_ssize_t seen, Py_ssize_t limit) except 
     size=Py_ssize_t, stop=Py_ssize_t, space=Py_ssize_t, last=Py_ssize_t, method=bytes,
     http11=bint, head=RequestHead,
 )
-cpdef RequestHead parse_request(bytes data, Py_ssize_t most_fields)
+cpdef RequestHead parse_request(bytes data, Py_ssize_t most_fields, bint tls=*)
 @cython.locals(size=Py_ssize_t, stop=Py_ssize_t, status=int, start=bytes, head=AnswerHead)
 cpdef AnswerHead parse_answer(bytes data, Py_ssize_t most_fields)
 @cython.locals(status=int)
 cdef int _status(bytes data, Py_ssize_t stop) except -1
 @cython.locals(named=list, kept=Py_ssize_t, lines=Lines, kind=int)
-cdef void _request_fields(RequestHead head, bytes data, Py_ssize_t at, Py_ssize_t most_fields)
+cdef _request_fields(RequestHead head, bytes data, Py_ssize_t at, Py_ssize_t most_fields)
 @cython.locals(named=list, kept=Py_ssize_t, lines=Lines, kind=int)
-cdef void _answer_fields(AnswerHead head, bytes data, Py_ssize_t at, Py_ssize_t most_fields)
+cdef _answer_fields(AnswerHead head, bytes data, Py_ssize_t at, Py_ssize_t most_fields)
 @cython.locals(value=bytes)
-cdef void _host(RequestHead head, bytes data, Py_ssize_t start, Py_ssize_t stop)
+cdef _host(RequestHead head, bytes data, Py_ssize_t start, Py_ssize_t stop)
 @cython.locals(colon=Py_ssize_t, end=Py_ssize_t)
 cdef bint _is_plain_host(bytes data, Py_ssize_t start, Py_ssize_t stop)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import AddressValueError, IPv6Address
+from typing import TYPE_CHECKING
 
 from steelyard.balancer.alphabets import (
     COLON,
@@ -46,6 +47,9 @@ from steelyard.balancer.names import (
 )
 from steelyard.balancer.octets import cut, find, matches, octet, seek, spans
 
+if TYPE_CHECKING:
+    from steelyard.balancer.sticky import Pin
+
 END = b"\r\n\r\n"
 
 # RFC 3986: an IP literal, or a registered name or IPv4 address; never empty (RFC 9110, 4.2.1).
@@ -72,6 +76,7 @@ class RequestHead:
         "keep",
         "length",
         "method",
+        "pin",
         "request_id",
         "target",
         "upgrade",
@@ -89,6 +94,7 @@ class RequestHead:
         self.claims: list[tuple[int, bytes]] | None = None  # about its origin: field and value
         self.request_id = b""  # given when it is forwarded
         self.upgrade: list[bytes] | None = None  # the protocols that the client would rather speak
+        self.pin: Pin | None = None  # where its session is, when there are such
 
     @property
     def lines(self) -> list[bytes]:
@@ -225,8 +231,8 @@ def _request_fields(head: RequestHead, data: bytes, at: int, most_fields: int) -
             _host(head, data, lines.colon + 1, lines.stop)
             continue
         if kind == LENGTH:
-            head.length = content_length(lines.value(), head.length)
-            if not has_zeros(lines.value(), head.length):
+            head.length = content_length(data, lines.colon + 1, lines.stop, head.length)
+            if not has_zeros(data, lines.colon + 1, lines.stop):
                 continue
         elif kind == EXPECT:
             if head.http11:  # RFC 9110, 10.1.1: one in HTTP/1.0 is ignored
@@ -270,8 +276,8 @@ def _answer_fields(head: AnswerHead, data: bytes, at: int, most_fields: int) -> 
         if kind in (PLAIN, HOST, EXPECT):
             continue  # the last two are odd in an answer, but no business of ours
         if kind == LENGTH:
-            head.length = content_length(lines.value(), head.length)
-            if not has_zeros(lines.value(), head.length):
+            head.length = content_length(data, lines.colon + 1, lines.stop, head.length)
+            if not has_zeros(data, lines.colon + 1, lines.stop):
                 continue
         elif kind == CODING:
             head.chunked = transfer_coding(lines.value(), head.chunked)

@@ -42,6 +42,7 @@ def answer_start(head: AnswerHead, chunked: bool, keep: bool, request: RequestHe
             b"HTTP/1.1 ",
             head.start,
             _without_length(head) if head.status == 204 else head.fields,
+            b"" if request.pin is None else request.pin.line,
             b"\r\nTransfer-Encoding: chunked" if chunked else b"",
             b"" if keep and request.http11 else _connection(keep),
             # RFC 9110, 15.5.22: a 426 says to what
@@ -61,7 +62,8 @@ def interim(head: AnswerHead) -> bytes:
 def switching(head: AnswerHead, request: RequestHead) -> bytes:
     """A 101: the last head on this connection."""
     to = _upgrade(head.upgrade or [])
-    last = (to, _VIA_11, request.request_id, b"\r\n\r\n")
+    session = b"" if request.pin is None else request.pin.line
+    last = (session, to, _VIA_11, request.request_id, b"\r\n\r\n")
     return b"".join((b"HTTP/1.1 ", head.start, _without_length(head), *last))
 
 

@@ -1,14 +1,15 @@
 cimport cython
 
+from steelyard.balancer.octets cimport front
 from steelyard.balancer.syscalls cimport Poller, monotonic
 
 cdef double inf
 
 cdef class Handler:
     cdef public double deadline
-    cpdef void on_event(self, int mask)
-    cpdef void expire(self)
-    cpdef void abort(self)
+    cpdef on_event(self, int mask)
+    cpdef expire(self)
+    cpdef abort(self)
 
 cdef class Loop:
     cdef list _graveyard
@@ -20,13 +21,13 @@ cdef class Loop:
     cdef public double now
     cdef public bint running
     cdef public object chore
-    cpdef void add(self, int fd, Handler handler, int mask)
-    cpdef void replace(self, int fd, Handler handler)
-    cpdef void watch(self, int fd, int mask)
-    cpdef void park(self, int fd)
-    cpdef void unpark(self, int fd, int mask)
-    cpdef void drop(self, int fd, sock)
-    cpdef void forget(self, int fd)
+    cpdef add(self, int fd, Handler handler, int mask)
+    cpdef replace(self, int fd, Handler handler)
+    cpdef watch(self, int fd, int mask)
+    cpdef park(self, int fd)
+    cpdef unpark(self, int fd, int mask)
+    cpdef drop(self, int fd, sock)
+    cpdef forget(self, int fd)
     cpdef bytes taken(self, Py_ssize_t count)
     @cython.locals(poller=Poller, index=int, handler=Handler)
-    cdef void _dispatch(self, int count)
+    cdef _dispatch(self, int count)

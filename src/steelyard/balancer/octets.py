@@ -46,6 +46,17 @@ def cut(data: bytes, start: int, end: int) -> bytes:
     return data[start:end]
 
 
+def decimal(data: bytes, start: int, end: int) -> int:
+    """The number that is spelled there; −1 when it is none, or of more than 18 digits."""
+    digits = data[start:end]
+    return int(digits) if digits.isdigit() and len(digits) <= 18 else -1
+
+
+def front(buffer: bytearray, size: int) -> bytes:
+    """A copy of the first octets of a buffer."""
+    return bytes(memoryview(buffer)[:size])
+
+
 def numbered(prefix: bytes, number: int) -> bytes:
     """The prefix, a dash and the number in hexadecimal."""
     return b"%b-%x" % (prefix, number)

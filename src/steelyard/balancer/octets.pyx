@@ -1,5 +1,6 @@
 """Octets, compiled; `octets.py` says what each does. Positions are the caller's to keep in range."""
 
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.string cimport memchr, memcmp, memcpy
 
@@ -61,6 +62,23 @@ cpdef bint matches(bytes data, Py_ssize_t start, Py_ssize_t end, bytes wanted) n
 
 cpdef bytes cut(bytes data, Py_ssize_t start, Py_ssize_t end):
     return PyBytes_FromStringAndSize(PyBytes_AS_STRING(data) + start, end - start)
+
+
+cpdef long long decimal(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
+    cdef char* text = PyBytes_AS_STRING(data)
+    cdef long long number = 0
+    cdef Py_ssize_t at
+    if end <= start or end - start > 18:
+        return -1
+    for at in range(start, end):
+        if not c"0" <= text[at] <= c"9":
+            return -1
+        number = 10 * number + (text[at] - c"0")
+    return number
+
+
+cpdef bytes front(bytearray buffer, Py_ssize_t size):
+    return PyBytes_FromStringAndSize(PyByteArray_AS_STRING(buffer), size)
 
 
 cpdef bytes numbered(bytes prefix, unsigned long long number):

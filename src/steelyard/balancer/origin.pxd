@@ -22,4 +22,5 @@ cdef class Origin:
     @cython.locals(host=bytes)
     cpdef bytes lines(self, RequestHead head)
     cpdef bytes request_id(self, RequestHead head)
+    cpdef bint secure(self, RequestHead head)
     cdef list _all(self, RequestHead head, bytes host)

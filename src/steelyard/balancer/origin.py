@@ -94,6 +94,11 @@ class Origin:
                 return given[0]
         return self._manner.next_id()
 
+    def secure(self, head: RequestHead) -> bool:
+        """Whether the client's own connection is encrypted, as far as we are told."""
+        claimed = _claimed(head, FORWARDED_PROTO) if self.trusted else []
+        return (claimed or [self.scheme])[0] == b"https"
+
     def _all(self, head: RequestHead, host: bytes) -> list[bytes]:
         believed = {kind: _claimed(head, kind) if self.trusted else [] for kind in _NAMES}
         if self._manner.x_forwarded:

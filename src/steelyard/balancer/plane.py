@@ -16,6 +16,7 @@ from steelyard.balancer.budget import Budget
 from steelyard.balancer.client import Client
 from steelyard.balancer.counters import Bell, Tally
 from steelyard.balancer.crowd import Crowd
+from steelyard.balancer.dial import Dial
 from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.gauge import GAUGES, assume
@@ -27,6 +28,7 @@ from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
 from steelyard.balancer.overdue import Overdue
+from steelyard.balancer.sticky import make_sticky
 from steelyard.balancer.table import EMPTY, Table
 from steelyard.balancer.worker import Worker
 from steelyard.config.settings import Gateway
@@ -47,6 +49,7 @@ class Plane:
         "budget",
         "clients",
         "crowd",
+        "dial",
         "draining",
         "ejector",
         "gauge",
@@ -64,6 +67,7 @@ class Plane:
         "room",
         "scheme",
         "settings",
+        "sticky",
         "table",
         "unshaken",
         "waiting_since",
@@ -83,6 +87,7 @@ class Plane:
         self.line: Line[Exchange] = Line(settings.waiting)
         self.waiting_since = inf  # when the first of the line joined it
         self.bell = bell
+        self.dial = Dial(self)
         self.loop = Loop(_sweep_every(settings))
         self.budget = Budget(settings.retry_budget / 100, self.loop.now)
         self.ejector = Ejector(settings.eject_after, settings.eject_first, settings.eject_longest)
@@ -90,6 +95,7 @@ class Plane:
         self.crowd = (
             None if settings.client_connections is None else Crowd(settings.client_connections)
         )
+        self.sticky = make_sticky(settings)
         whole = settings.total_timeout
         self.overdue = None if whole is None else Overdue(self.loop, whole)
         self.table: Table = EMPTY
@@ -226,6 +232,8 @@ class Plane:
             worker.serving = True
         if table.serving != self.table.serving:
             self.ejector.fleet([worker.record for worker in table.serving])
+        if self.sticky is not None:
+            self.sticky.serve(table.serving)
         self.table = table
         self.bell.ring()
 

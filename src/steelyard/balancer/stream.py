@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.balancer.framing import Buffer
 from steelyard.balancer.loop import IN, OUT, Handler, Loop
-from steelyard.balancer.syscalls import receive, transmit
+from steelyard.balancer.syscalls import receive, transmit, transmit_both
 
 if TYPE_CHECKING:
     from steelyard.balancer.tls import Tls
@@ -60,6 +60,21 @@ class Stream(Handler):
         self.sent += count
         if count < len(data):
             self.pending += data[count:]
+            self.watch(self.mask | OUT)
+        return True
+
+    def send_both(self, first: bytes, second: Buffer) -> bool:
+        """Send one after the other, without copying them together."""
+        if self.tls is not None or self.pending:
+            return self.send(first + second)
+        count = transmit_both(self.fd, first, second)
+        if count < 0:
+            return False
+        self.sent += count
+        size = len(first)
+        if count < size + len(second):
+            self.pending += first[count:]
+            self.pending += second[max(0, count - size) :]
             self.watch(self.mask | OUT)
         return True
 

@@ -12,6 +12,7 @@ cdef extern from "<sys/epoll.h>" nogil:
 cpdef double monotonic() noexcept
 cpdef Py_ssize_t receive(int fd, bytearray buffer) noexcept
 cpdef Py_ssize_t transmit(int fd, data) except -3
+cpdef Py_ssize_t transmit_both(int fd, bytes first, second) except -3
 
 cdef class Poller:
     cdef int _epoll

@@ -7,6 +7,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.errno cimport EAGAIN, EINTR, errno
 from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 from posix.unistd cimport close as close_fd
 
@@ -15,7 +16,14 @@ import os
 cdef extern from "<sys/socket.h>" nogil:
     Py_ssize_t c_recv "recv"(int fd, void* buffer, size_t size, int flags)
     Py_ssize_t c_send "send"(int fd, const void* data, size_t size, int flags)
+    Py_ssize_t c_sendmsg "sendmsg"(int fd, const msghdr* message, int flags)
     int MSG_NOSIGNAL
+    cdef struct iovec:
+        void* iov_base
+        size_t iov_len
+    cdef struct msghdr:
+        iovec* msg_iov
+        size_t msg_iovlen
 
 cdef extern from "<sys/epoll.h>" nogil:
     int EPOLL_CLOEXEC, EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD
@@ -67,6 +75,29 @@ cdef Py_ssize_t _send(int fd, const void* data, Py_ssize_t size) noexcept:
             return count
         if errno != EINTR:
             return 0 if errno == EAGAIN else -1
+
+
+cpdef Py_ssize_t transmit_both(int fd, bytes first, second) except -3:
+    cdef Py_buffer view
+    cdef iovec[2] parts
+    cdef msghdr message
+    cdef Py_ssize_t count
+    PyObject_GetBuffer(second, &view, PyBUF_SIMPLE)
+    parts[0].iov_base = PyBytes_AS_STRING(first)
+    parts[0].iov_len = PyBytes_GET_SIZE(first)
+    parts[1].iov_base = view.buf
+    parts[1].iov_len = view.len
+    memset(&message, 0, sizeof(message))
+    message.msg_iov = parts
+    message.msg_iovlen = 2
+    while True:
+        count = c_sendmsg(fd, &message, MSG_NOSIGNAL)
+        if count >= 0 or errno != EINTR:
+            break
+    PyBuffer_Release(&view)
+    if count >= 0:
+        return count
+    return 0 if errno == EAGAIN else -1
 
 
 cdef class Poller:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from itertools import repeat
 from typing import TypeAlias
 
 from steelyard.balancer.counters import Bell, Tally
@@ -38,9 +39,15 @@ class Choice:
     def __init__(self, policy: str, shares: Shares, favoured: Shares, rng: random.Random) -> None:
         self.ring: WeightedRing[Worker] = WeightedRing(*_columns(shares), rng)
         members, weights = _columns(favoured)
-        make = KEYED[policy] if policy in KEYED else POLICIES[policy]
+        tallies = [each.tally for each in members]
         # A policy with a key is given one, the others nothing: `Plane.keyed` knows.
-        self.pick: Callable[..., Tally] = make([each.tally for each in members], weights, rng).pick
+        self.pick: Callable[..., Tally]
+        if policy in KEYED:
+            self.pick = KEYED[policy](tallies, weights, rng).pick
+        elif len(tallies) == 1:  # nothing to choose
+            self.pick = repeat(tallies[0]).__next__
+        else:
+            self.pick = POLICIES[policy](tallies, weights, rng).pick
 
 
 class Table:

@@ -30,6 +30,7 @@ class Upstream(Stream):
         self.reused = False
         self.mark = 0  # `sent` when the present exchange began
         self._lease = Lease(worker.tally)
+        self._lease.take()
         self.line = worker.tally.inflight  # exchanges of the worker when this one joined them
 
     @property
@@ -67,7 +68,7 @@ class Upstream(Stream):
         self.exchange = exchange
         self.reused = True
         self.mark = self.sent
-        self._lease = Lease(self.worker.tally)
+        self._lease.take()
         self.line = self.worker.tally.inflight
 
     def give_back(self, until: float) -> None:
@@ -118,7 +119,7 @@ class Upstream(Stream):
             self.abort()
         elif count > 0:
             self.worker.tally.received += count
-            exchange.on_answer(self.loop.view[:count])
+            exchange.on_answer(count)
         elif count == 0:
             exchange.on_answer_end()
         else:

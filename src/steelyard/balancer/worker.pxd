@@ -13,4 +13,4 @@ cdef class Worker:
     cdef public bint serving
     cdef readonly Tally tally
     cpdef take(self, bint careful)
-    cpdef void leave(self)
+    cpdef leave(self)

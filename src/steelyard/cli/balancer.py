@@ -12,7 +12,7 @@ from rich.console import Console
 
 from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_loader
-from steelyard.cli.preflight import require_certificates, warn_exposure
+from steelyard.cli.preflight import require_certificates, warn_exposure, with_secret
 from steelyard.config.settings import Settings
 from steelyard.config.values import parse_address
 from steelyard.core.queue import Queue
@@ -40,7 +40,7 @@ def balancer(
         settings = load()
         require_certificates(settings)
         warn_exposure(settings)
-        return Order(settings, _source(settings, worker or [], agent))
+        return Order(with_secret(settings), _source(settings, worker or [], agent))
 
     raise SystemExit(asyncio.run(_serve(order(), order, Messages())))
 

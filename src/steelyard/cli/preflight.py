@@ -7,6 +7,7 @@ import typer
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.errors import UsageError
+from steelyard.token import ensure_token
 
 
 def require_command(settings: Settings) -> None:
@@ -35,6 +36,21 @@ def require_own_workers(settings: Settings) -> None:
             "gateway.workers are of no use here: the agent starts workers by itself",
             hint="`steelyard balancer` serves fixed workers; otherwise take the key out",
         )
+
+
+def with_secret(settings: Settings) -> Settings:
+    """With the file that signs the cookies of sticky sessions, if there are to be any."""
+    if settings.gateway.sticky == "off":
+        return settings
+    path = settings.gateway.sticky_secret
+    if path is None:
+        path = settings.state.expanduser() / "sticky"
+        ensure_token(path)
+    from steelyard.balancer.sticky import read_secret
+
+    read_secret(path)  # told now, before anything is started
+    gateway = settings.gateway.model_copy(update={"sticky_secret": path.resolve()})
+    return settings.model_copy(update={"gateway": gateway})
 
 
 def require_certificates(settings: Settings) -> None:

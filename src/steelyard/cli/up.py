@@ -20,6 +20,7 @@ from steelyard.cli.preflight import (
     require_own_workers,
     require_runtime,
     warn_exposure,
+    with_secret,
 )
 from steelyard.config.settings import Settings
 from steelyard.sockets import listen
@@ -56,7 +57,7 @@ def run_up(load: Callable[[], Settings]) -> None:
         require_own_workers(settings)
         require_certificates(settings)
         warn_exposure(settings)
-        return Order(settings, None)
+        return Order(with_secret(settings), None)
 
     raise SystemExit(asyncio.run(_serve(order(), order, Messages())))
 

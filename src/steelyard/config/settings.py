@@ -17,6 +17,7 @@ from steelyard.config.values import (
     Address,
     AddressText,
     Bytes,
+    CookieName,
     LogPath,
     Name,
     Networks,
@@ -278,6 +279,15 @@ class Gateway(Section):
         "shortest_wait",
         "How a worker is chosen for a request (docs/decisions/0008-who-gets-the-request.md).",
         flag="--policy",
+    )
+    sticky: Literal["off", "cookie"] = key(
+        "off", "Whether a client's requests stay with one worker, by a signed cookie."
+    )
+    sticky_cookie: CookieName = key("steelyard", "Name of that cookie; workers do not see it.")
+    sticky_secret: Path | None = key(
+        None,
+        "File with what signs it, at least 16 bytes, the same on every machine that serves the "
+        "application; none: `sticky` in the state folder, made when it is missing.",
     )
     slow_start: Seconds = key(
         10.0, "A new worker's weight rises from a tenth to the whole in this time; 0: at once."

@@ -216,6 +216,11 @@ Name = Annotated[
     Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$"),
     Kind("NAME", "a name of up to 40 small letters, digits and -", "shop-2"),
 ]
+CookieName = Annotated[
+    str,
+    Field(pattern=r"^[0-9A-Za-z!#$%&'*+.^_`|~-]{1,64}$"),
+    Kind("NAME", "a name of up to 64 characters without spaces and separators", "SESSION"),
+]
 UrlPath = Annotated[
     str, Field(pattern=r"^/[!-~]*$"), Kind("PATH", "a path that begins with /", "/health")
 ]

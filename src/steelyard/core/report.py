@@ -5,19 +5,12 @@ Counts are since the last report that was sent; `inflight` is the number of exch
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from steelyard.core.queue import parse_message
 
 # Upper bounds in seconds, doubling from half a millisecond; a last bucket takes what is slower.
 BOUNDS = tuple(0.0005 * 2**power for power in range(18))
-
-
-def bucket(seconds: float) -> int:
-    """The index of the histogram bucket that a response time falls into."""
-    return bisect_left(BOUNDS, seconds)
 
 
 class Traffic(BaseModel):

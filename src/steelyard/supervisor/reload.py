@@ -92,7 +92,8 @@ class Reload:
         if port is not before:
             before.close()
         here.go_on(self._see_off(old))
-        here.say(f"reloaded: serving on http://{port.address}; the old balancers finish")
+        url = f"{gateway.scheme}://{port.address}"
+        here.say(f"reloaded: serving on {url}; the old balancers finish")
 
     async def _hindrance(self, new: Generation) -> str:
         """Why the new ones cannot take over; nothing when they can."""
