@@ -50,7 +50,13 @@ def extensions():
         source = next(
             path for end in (".pyx", ".py") if (path := declared.with_suffix(end)).exists()
         )
-        modules.append(Extension(name, [str(source)], extra_compile_args=["-O2", "-g0", "-fno-semantic-interposition"]))
+        modules.append(
+            Extension(
+                name,
+                [str(source)],
+                extra_compile_args=["-O2", "-g0", "-fno-semantic-interposition"],
+            )
+        )
     return cythonize(
         modules,
         build_dir="build/cython",
