@@ -340,7 +340,9 @@ def test_answer_of_a_worker_that_is_gone_waits_for_a_slow_client() -> None:
 
     def play(conn: Conn) -> None:
         conn.head()
-        conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:60_000])
+        until(lambda: any(client.pending for client in s.plane.clients))
+        conn.send(body[60_000:])  # nobody reads it yet
         until(lambda: unacknowledged(conn.sock) == 0)
         conn.sock.recv(1, socket.MSG_PEEK)  # closing with bytes unread makes a reset
 

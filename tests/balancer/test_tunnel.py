@@ -11,6 +11,7 @@ from math import inf
 import pytest
 
 from steelyard.balancer import upstream
+from steelyard.balancer.loop import RECEIVE
 from steelyard.balancer.tunnel import Side
 from steelyard.balancer.worker import Worker
 from tests.balancer.stage import (
@@ -320,7 +321,7 @@ def test_slow_reader_stops_the_worker() -> None:
         assert stalled.wait(PATIENCE)
         for handler in s.handlers():
             stream = getattr(handler, "stream", None)
-            assert stream is None or len(stream.pending) <= 64 * 1024
+            assert stream is None or len(stream.pending) <= RECEIVE
         go.set()
         left = size - len(client.data)
         client.data = b""

@@ -19,6 +19,10 @@ log = logging.getLogger(__name__)
 
 # The connection that failed is gone; the next one may be fine.
 _PASSING = frozenset({errno.ECONNABORTED, errno.EPROTO, errno.EPERM, errno.EINTR})
+# What the kernel takes for a client before the client's window allows it to be sent. By default it
+# is all that the send buffer holds, up to 4 MiB: a thousand slow readers would use up the memory of
+# all TCP connections of the machine. A fast reader does not notice. Accepted sockets inherit it.
+UNSENT = 128 * 1024
 
 
 class Listener(Handler):
@@ -28,6 +32,7 @@ class Listener(Handler):
 
     def __init__(self, plane: Plane, sock: socket.socket) -> None:
         sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
         self._plane = plane
         self._shed = Shed(plane)
         self._sock = sock
