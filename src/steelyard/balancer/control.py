@@ -8,12 +8,15 @@ import logging
 import random
 import threading
 
+from steelyard.balancer.account import draw_up
 from steelyard.balancer.feed import AgentSource, Feed
 from steelyard.balancer.intake import Intake
 from steelyard.balancer.plane import Plane
+from steelyard.balancer.pusher import Pusher
 from steelyard.balancer.reporter import Reporter
 from steelyard.balancer.resolver import Resolver
 from steelyard.balancer.table import Directory
+from steelyard.core.account import Account
 from steelyard.core.queue import Queue
 
 log = logging.getLogger(__name__)
@@ -35,6 +38,7 @@ class Control:
         self._rng = rng
         self._directory = Directory(plane.bell, rng, plane.settings)
         self._intake = Intake(plane, self._directory, Resolver())
+        self._pusher = None if plane.settings.metrics is None else Pusher(self._draw_up)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
@@ -64,6 +68,7 @@ class Control:
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
         tending = asyncio.create_task(self._tend())
+        pushing = None if self._pusher is None else asyncio.create_task(self._pusher.run())
         try:
             if isinstance(self._source, Queue):
                 await self._stay(self._source)
@@ -72,6 +77,13 @@ class Control:
         finally:
             self._plane.bell.take_down()
             tending.cancel()
+            if self._pusher is not None and pushing is not None:
+                pushing.cancel()
+                await asyncio.wait({pushing})
+                await self._pusher.finish()
+
+    def _draw_up(self) -> Account:
+        return draw_up(self._plane, self._directory)
 
     async def _tend(self) -> None:
         while True:

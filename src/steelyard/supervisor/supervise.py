@@ -17,6 +17,7 @@ from steelyard.core.queue import Queue
 from steelyard.sockets import listen_many
 from steelyard.supervisor.child import Child
 from steelyard.supervisor.plan import AgentLink, agent_link, agent_role, balancer_role
+from steelyard.supervisor.scrape import Scrape
 
 
 class Supervisor:
@@ -30,6 +31,7 @@ class Supervisor:
     ) -> None:
         """Without a source there is an agent of our own."""
         gateway = settings.gateway
+        self._say = say
         self._sockets: list[socket.socket] = listen_many(
             gateway.listen, gateway.processes, gateway.backlog, "--listen"
         )
@@ -40,6 +42,7 @@ class Supervisor:
             Child(balancer_role(settings, index, sock.fileno(), link), say)
             for index, sock in enumerate(self._sockets)
         ]
+        self.scrape = None if gateway.metrics is None else Scrape(gateway, gateway.metrics)
         self._signals = 0
         self._stop = asyncio.Event()
 
@@ -55,6 +58,9 @@ class Supervisor:
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
             loop.add_signal_handler(signal.SIGHUP, self.stop)
         loop.add_signal_handler(signal.SIGUSR1, self.reopen_logs)
+        if self.scrape is not None:  # before there is anybody to tell it something
+            self.scrape.start()
+            self._say(f"metrics on http://{self.scrape.address}/metrics")
         for child in self.children:
             child.start()
 
@@ -90,6 +96,8 @@ class Supervisor:
             await self.agent.ended()
         for sock in self._sockets:
             sock.close()
+        if self.scrape is not None:
+            await self.scrape.close()
 
     def _insist(self) -> None:
         for child in self.balancers:
