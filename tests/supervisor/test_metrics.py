@@ -188,6 +188,21 @@ async def test_a_killed_balancer_takes_nothing_with_it(site: Site) -> None:
     assert await site.total("answer_seconds_count") == 70
 
 
+async def test_a_balancer_that_is_stopped_tells_all_before_it_ends(site: Site) -> None:
+    """Nothing is lost, though it had no half second left to tell it in."""
+    await ask(site, ["/200"] * 30)
+    for child in site.supervisor.balancers:
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGTERM)
+
+    async def replaced() -> bool:
+        samples = await site.scrape()
+        return (total(samples, "starts_total"), total(samples, "processes")) == (4, 2)
+
+    await until(replaced)
+    assert await site.total("answers_total") == 30
+
+
 async def test_openmetrics_for_those_who_ask(site: Site) -> None:
     """Prometheus does."""
     async with httpx.AsyncClient() as client:
