@@ -3,11 +3,11 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
 # Programs that tests use, by their Debian package. In CI none may be missing.
-TOOLS := curl nginx wrk
+TOOLS := curl nginx openssl slowhttptest wrk
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup tools demo test fuzz check docs bench-balancer bench-tail clean
+.PHONY: help setup tools demo test fuzz check docs bench-balancer bench-tail soak clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -17,6 +17,7 @@ help:
 	@echo "make docs   write the generated documents anew"
 	@echo "make setup  only create $(VENV)"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
+	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
 
@@ -61,6 +62,9 @@ bench-balancer: setup
 
 bench-tail: setup
 	@$(BIN)/steelyard bench tail $(ARGS)
+
+soak: setup
+	@$(BIN)/steelyard bench soak $(ARGS)
 
 docs: setup
 	$(BIN)/python -m tools.docs

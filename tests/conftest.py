@@ -25,7 +25,9 @@ def _cgroup_writable() -> bool:
 THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
     "curl": lambda: shutil.which("curl") is not None,
+    "openssl": lambda: shutil.which("openssl") is not None,
     "nginx": lambda: find("nginx") is not None,
+    "slowhttptest": lambda: shutil.which("slowhttptest") is not None,
     "wrk": lambda: find("wrk") is not None,
 }
 

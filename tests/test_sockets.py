@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from steelyard.config.values import Address
-from steelyard.sockets import ListenError, listen, listen_many
+from steelyard.sockets import ListenError, bind_many, ensure_free, listen
 
 ANY = Address("127.0.0.1", 0)
 
@@ -26,7 +26,7 @@ def test_a_port_in_use_is_told_with_what_to_do():
 
 def test_many_sockets_share_one_port():
     """A port chosen by the system is the same for all."""
-    socks = listen_many(ANY, 3, 8, "--listen")
+    socks = bind_many(ANY, 3, "--listen")
     assert len({port_of(sock) for sock in socks}) == 1
     for sock in socks:
         sock.close()
@@ -34,9 +34,9 @@ def test_many_sockets_share_one_port():
 
 def test_a_shared_port_is_not_shared_with_a_stranger():
     """SO_REUSEPORT alone would let two gateways steal each other's clients."""
-    socks = listen_many(ANY, 2, 8, "--listen")
+    socks = bind_many(ANY, 2, "--listen")
     with pytest.raises(ListenError, match="is in use"):
-        listen_many(Address("127.0.0.1", port_of(socks[0])), 2, 8, "--listen")
+        ensure_free(Address("127.0.0.1", port_of(socks[0])), "--listen")
     for sock in socks:
         sock.close()
 

@@ -21,8 +21,31 @@ class InUseError(ListenError):
     retry = True
 
 
-def listen(address: Address, backlog: int, flag: str, *, shared: bool = False) -> socket.socket:
-    """A listening socket; `shared` lets others of ours listen on the same address."""
+def listen(address: Address, backlog: int, flag: str) -> socket.socket:
+    """A listening socket that is ours alone."""
+    return _open(address, flag, shared=False, backlog=backlog)
+
+
+def bind_many(address: Address, count: int, flag: str) -> list[socket.socket]:
+    """One socket per process, all on one address (SO_REUSEPORT); none of them listens yet.
+
+    Whoever calls this keeps them open: connections that wait on the socket of a process that
+    was killed are then served by its successor instead of being reset.
+    """
+    first = _open(address, flag, shared=True)
+    settled = Address(address.host, first.getsockname()[1])
+    return [first, *(_open(settled, flag, shared=True) for _ in range(count - 1))]
+
+
+def ensure_free(address: Address, flag: str) -> None:
+    """SO_REUSEPORT would quietly share the port with a stranger of the same user, so ask first."""
+    if address.port:
+        listen(address, 1, flag).close()
+
+
+def _open(
+    address: Address, flag: str, *, shared: bool, backlog: int | None = None
+) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -30,26 +53,12 @@ def listen(address: Address, backlog: int, flag: str, *, shared: bool = False) -
         if shared:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         sock.bind((address.host, address.port))
-        sock.listen(backlog)
+        if backlog is not None:
+            sock.listen(backlog)
     except (OSError, OverflowError) as error:
         sock.close()
         raise _explain(error, address, flag) from error
     return sock
-
-
-def listen_many(address: Address, count: int, backlog: int, flag: str) -> list[socket.socket]:
-    """One socket per process, all on one address (SO_REUSEPORT).
-
-    Whoever calls this keeps them open: connections that wait on the socket of a process that
-    was killed are then served by its successor instead of being reset.
-    """
-    # SO_REUSEPORT would quietly share the port with a stranger of the same user, so ask first.
-    if address.port:
-        listen(address, 1, flag).close()
-    first = listen(address, backlog, flag, shared=True)
-    settled = Address(address.host, first.getsockname()[1])
-    rest = [listen(settled, backlog, flag, shared=True) for _ in range(count - 1)]
-    return [first, *rest]
 
 
 def _explain(error: OSError | OverflowError, address: Address, flag: str) -> ListenError:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from steelyard.balancer.counters import Bell
-from steelyard.balancer.loop import IN, Loop
+from steelyard.balancer.loop import IN, Handler, Loop
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.table import Directory, Place
 from steelyard.config.settings import Gateway
@@ -288,7 +288,7 @@ def once(answer: bytes) -> Play:
     return play
 
 
-class Freezer:
+class Freezer(Handler):
     """Holds the loop still, so that what happens meanwhile is found all at once, in order."""
 
     def __init__(self, loop: Loop) -> None:

@@ -104,7 +104,7 @@ def test_which_worker_connections_go_on(raw: bytes, reusable: bool) -> None:
     answer = Answer(NEW, 1000, 50)
     answer.feed(raw, closing=False)
     assert answer.done
-    assert answer.reusable is reusable
+    assert answer.reusable() is reusable
 
 
 def test_closing_is_said() -> None:

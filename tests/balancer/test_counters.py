@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from steelyard.balancer.counters import Bell, Lease, Tally
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.balancer.counters import Bell, Lease, Tally, bucket
+from steelyard.core.report import BOUNDS
 
 
 def test_a_lease_is_given_back_once() -> None:
@@ -55,3 +59,11 @@ def test_a_bell_whose_loop_is_closed_is_silent() -> None:
     bell.hang(loop, asyncio.Event())
     loop.close()
     bell.ring()
+
+
+@given(st.floats(0, 1e4))
+def test_a_time_falls_into_the_bucket_that_bounds_it(seconds: float) -> None:
+    """At most its upper bound, more than the bound below."""
+    index = bucket(seconds)
+    assert index == len(BOUNDS) or seconds <= BOUNDS[index]
+    assert index == 0 or seconds > BOUNDS[index - 1]

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -28,7 +29,8 @@ TOKEN = "s3cret"
 class FakeAgent:
     """Publishes queues and collects reports."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str = r"/v1/queue\?balancer=b%2F1") -> None:
+        self.path = path  # at which it is asked for
         self.reports: asyncio.Queue[Report] = asyncio.Queue()
         self.links: asyncio.Queue[ServerConnection] = asyncio.Queue()
         self.refused = asyncio.Event()
@@ -52,7 +54,7 @@ class FakeAgent:
 
     async def _link(self, link: ServerConnection) -> None:
         assert link.request is not None
-        assert link.request.path == "/v1/queue?balancer=b%2F1"
+        assert re.fullmatch(self.path, link.request.path)
         self.links.put_nowait(link)
         async for message in link:
             self.reports.put_nowait(parse_report(message))

@@ -75,8 +75,8 @@ def answered(*lines: bytes, chunked: bool = False, keep: bool = True, new: bool 
 def test_answers() -> None:
     """Status, reason and fields stay; what we say about the connection is about the client's."""
     lines = (b"HTTP/1.0 404 Nope", b"Set-Cookie: a", b"Set-Cookie: b", b"Connection: close")
-    kept = b"HTTP/1.1 404 Nope\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nVia: 1.1 steelyard\r\n"
-    name = b"X-Request-ID: p-1\r\n\r\n"
+    kept = b"HTTP/1.1 404 Nope\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n"
+    name = b"Via: 1.1 steelyard\r\nX-Request-ID: p-1\r\n\r\n"
     assert answered(*lines) == kept + name
     assert answered(*lines, keep=False) == kept + b"Connection: close\r\n" + name
     assert answered(*lines, new=False) == kept + b"Connection: keep-alive\r\n" + name

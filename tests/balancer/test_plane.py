@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from steelyard.balancer.listener import BREATH
+from steelyard.balancer.listener import BREATH, Listener
 from steelyard.balancer.upstream import Upstream
 from steelyard.core.lifecycle import State
 from steelyard.select.ring import default_size
@@ -260,13 +260,40 @@ def test_stop_accepts_nobody_new() -> None:
     with stage(slow) as s, s.call() as client:
         client.send(GET)
         until(lambda: s.inflight() == 1)
+        (listener,) = (one for one in s.handlers() if isinstance(one, Listener))
+        with listener._sock.dup() as another:
+            s.plane.stop()
+            until(lambda: s.plane.draining)
+            with s.call() as late:
+                late.send(GET)
+                go.set()
+                assert client.answer().status == 200
+                assert another.accept()[0].recv(100) == GET
+        assert len(s.worker.seen) == 1
+
+
+def test_a_port_that_everybody_has_left_is_closed() -> None:
+    """A client that comes then is refused, and does not wait for an answer in vain."""
+
+    def never(conn: Conn) -> None:
+        conn.request()
+        assert conn.ended()
+
+    with stage(never) as s, s.call() as client:
+        client.send(GET)
+        until(lambda: s.inflight() == 1)
         s.plane.stop()
         until(lambda: s.plane.draining)
-        with s.call() as late:
-            late.send(GET)
-            go.set()
-            assert client.answer().status == 200
-            assert len(s.worker.seen) == 1
+        s.plane.offer(s.plane.table)  # a round of the loop, after which sockets are closed
+        until(lambda: refused(s.port))
+
+
+def refused(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionRefusedError:
+        return True
+    return False
 
 
 def test_stop_has_a_deadline() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.bench.balancer.report import Absence, Report, Sample, Setting
-from steelyard.bench.balancer.summary import Summaries, summarise
+from steelyard.bench.balancer.result import Result, conclude
 
 
 def sample(contender: str, number: int, cpu_us: float, case: str = "64k", **other) -> Sample:
@@ -22,7 +22,7 @@ def sample(contender: str, number: int, cpu_us: float, case: str = "64k", **othe
     return Sample(contender=contender, case=case, round=number, **{**values, **other})
 
 
-def report(*samples: Sample, absences: tuple[Absence, ...] = ()) -> Summaries:
+def report(*samples: Sample, absences: tuple[Absence, ...] = ()) -> Result:
     """A run with these samples."""
     setting = Setting(
         date="2026-01-01 12:00 UTC",
@@ -31,8 +31,9 @@ def report(*samples: Sample, absences: tuple[Absence, ...] = ()) -> Summaries:
         rounds=3,
         seconds=2,
         connections=64,
+        load=(0.5, 1.5),
         versions={"nginx": "1.2"},
     )
     notes = ["the machine was noisy"]
     told = Report(setting=setting, notes=notes, absences=list(absences), samples=list(samples))
-    return summarise(told)
+    return conclude(told)

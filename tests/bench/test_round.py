@@ -6,6 +6,13 @@ import pytest
 
 from steelyard.bench.balancer import round as rounds
 
+
+@pytest.mark.parametrize(("after", "found"), [(11, 0), (75, 0), (80, 5), (None, None)])
+def test_reconnects_are_connections_beyond_the_clients(after, found):
+    """One for each of the 64 clients, and our own question, are no reconnects."""
+    assert rounds._reconnects(10, after, connections=64) == found
+
+
 LOAD = rounds.Load(seconds=1, connections=8, crowd=0)
 
 

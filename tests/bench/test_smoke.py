@@ -36,8 +36,11 @@ def test_a_short_run_has_samples_of_all_and_their_ratios(tmp_path):
         assert one["cpu_user"] + one["cpu_system"] > 0
         assert one["memory"] > 0
     ours = next(one for one in told["summaries"] if one["contender"] == "pure")
-    assert ours["to_nginx"] > 0
+    assert ours["ratios"]["nginx"] > 0
+    asked = [one for one in measured.values() if one["case"] != "websocket"]
+    assert all(one["reconnects"] == 0 for one in asked), "upstream connections are not kept"
     assert "| pure |" in page.read_text()
+    assert {one["kept"] for one in told["bars"]} == {None}  # neither compiled nor aiohttp was asked
 
 
 @pytest.mark.needs("wrk")

@@ -16,21 +16,25 @@ def test_costs_are_medians_over_rounds():
     told = lines(*(sample("pure", number, cost) for number, cost in enumerate((90, 30, 40))))
     assert told["pure"].cpu_us == pytest.approx(40)
     assert told["pure"].user_us == pytest.approx(8)
+    assert told["pure"].system_us == pytest.approx(32)
     assert told["pure"].rate == 500
     assert told["pure"].rounds == 3
 
 
-def test_ratios_are_to_nginx_haproxy_and_the_better_tuned_one():
+def test_ratios_are_to_each_other_and_the_better_tuned_one():
     """Of medians of the same case."""
     costs = {"pure": 60, "nginx": 100, "haproxy": 80, "nginx-64k": 75, "haproxy-64k": 50}
     told = lines(*(sample(name, 0, cost) for name, cost in costs.items()))["pure"]
-    assert (told.to_nginx, told.to_haproxy, told.to_tuned) == pytest.approx((0.6, 0.75, 1.2))
+    assert told.ratios == pytest.approx(
+        {"nginx": 0.6, "haproxy": 0.75, "nginx-64k": 0.8, "haproxy-64k": 1.2}
+    )
+    assert told.to_tuned == pytest.approx(1.2)
 
 
 def test_a_case_without_the_others_has_no_ratio():
     """Those of another case are no measure."""
     told = lines(sample("pure", 0, 60), sample("nginx", 0, 30, case="small"))["pure"]
-    assert (told.to_nginx, told.to_haproxy, told.to_tuned) == (None, None, None)
+    assert (told.ratios, told.to_tuned) == ({}, None)
 
 
 def test_failed_requests_and_disturbed_rounds_are_counted():
@@ -43,7 +47,7 @@ def test_where_nobody_asks_ratios_are_of_memory():
     """Idle connections have no cost per request."""
     idle = {"nginx": 500.0, "pure": 750.0}
     told = lines(*(sample(n, 0, 9, case="idle", idle_bytes=b) for n, b in idle.items()))["pure"]
-    assert (told.to_nginx, told.cpu_us, told.rate) == (1.5, None, None)
+    assert (told.ratios, told.cpu_us, told.rate) == ({"nginx": 1.5}, None, None)
 
 
 def test_a_round_without_an_answer_has_no_cost():

@@ -29,6 +29,18 @@ def test_a_row_has_the_figures_and_what_makes_them_doubtful():
     assert row["remarks"] == "3 FAILED, 1 of 1 rounds disturbed"
 
 
+def test_one_that_does_not_keep_its_connections_is_found_out():
+    """It opened one for every tenth request."""
+    told = report(
+        sample("nginx", 0, 27.3, case="small", reconnects=100),
+        sample("pure", 0, 27.3, case="small", reconnects=1),
+    )
+    assert [row[-1] for row in tables(told)[0].rows] == [
+        "",
+        "100 new connections to the backend per 1,000 requests",
+    ]
+
+
 def test_who_is_absent_has_a_row_with_the_reason():
     """In every case, or in the one that it cannot do."""
     small, websocket = tables(TOLD)
@@ -51,6 +63,8 @@ def test_the_page_says_how_it_was_measured():
     for part in ("2026-01-01", "a machine", "nginx 1.2", "`steelyard bench balancer`", "noisy"):
         assert part in text
     assert "| pure | 54.6 | – |" in text
+    assert "The load average was 0.5 before and 1.5 after" in text
+    assert "1 of 2 rounds were disturbed" in text
 
 
 def test_a_bar_in_a_cell_does_not_end_it():

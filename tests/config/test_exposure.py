@@ -21,3 +21,9 @@ def test_each_wider_address_is_told() -> None:
     assert "gateway.listen = [::]:8080" in gateway
     assert "served to the network" in gateway
     assert "gateway.metrics = 0.0.0.0:9101" in metrics
+
+
+def test_a_gateway_that_speaks_tls_needs_no_warning() -> None:
+    """What it serves is encrypted."""
+    flags = {"gateway.listen": "*:8443", "gateway.tls_cert": "a.pem"}
+    assert exposure_warnings(load_settings(None, {}, flags)) == []

@@ -77,7 +77,11 @@ def test_forms_of_text() -> None:
         "application.directory": Form.PATH,
         "application.environment": Form.JSON,
         "runtime.ports": Form.RANGE,
+        "gateway.workers": Form.WORDS,
+        "gateway.tls_cert": Form.PATHS,
+        "gateway.tls_key": Form.PATHS,
         "gateway.trusted_proxies": Form.WORDS,
+        "gateway.sticky_secret": Form.PATH,
     }
 
 

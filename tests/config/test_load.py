@@ -352,3 +352,27 @@ def test_where_the_file_is_found(tmp_path: Path) -> None:
     assert find_file(None, {}, tmp_path) is None
     file = write(tmp_path, "")
     assert find_file(None, {}, tmp_path) == file
+
+
+def test_one_path_or_several(tmp_path: Path) -> None:
+    """In the file relative to it, in a flag as typed; one path needs no list."""
+    file = write(tmp_path, '[gateway]\ntls_cert = ["a.pem", "/b.pem"]\ntls_key = ["~/a", "b"]\n')
+    gateway = load_settings(file, {}, {}).gateway
+    assert gateway.tls_cert == (tmp_path / "a.pem", Path("/b.pem"))
+    assert gateway.tls_key == (Path("~/a"), tmp_path / "b")
+    assert gateway.pairs[0] == (tmp_path / "a.pem", Path.home() / "a")
+    single = load_settings(write(tmp_path, '[gateway]\ntls_cert = "a.pem"\n'), {}, {}).gateway
+    assert single.pairs == ((tmp_path / "a.pem", tmp_path / "a.pem"),)
+    flags = {"gateway.tls_cert": "my certificate.pem", "gateway.tls_key": '["k.pem"]'}
+    typed = load_settings(None, {}, flags).gateway
+    assert typed.pairs == ((Path("my certificate.pem"), Path("k.pem")),)
+
+
+def test_keys_without_certificates(problems: Problems) -> None:
+    """Each certificate has a key, or none of them has one of its own."""
+    (line,) = problems('[gateway]\ntls_cert = ["a", "b"]\ntls_key = "c"\n')
+    assert "gateway.tls_cert" in line
+    assert "steelyard.toml:3" in line
+    assert "a key for each certificate" in line
+    (line,) = problems(gateway__tls_key="c")
+    assert "gateway.tls_cert = [] (default)" in line

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from steelyard.core.report import BOUNDS, Report, Traffic, bucket, parse_report
+from steelyard.core.report import Report, Traffic, parse_report
 from steelyard.errors import MalformedError
 
 
@@ -22,11 +20,3 @@ def test_a_malformed_report_is_refused_with_its_place():
     text = '{"balancer":"b","epoch":"","version":0,"workers":{"w":{"inflight":-1}}}'
     with pytest.raises(MalformedError, match=r"malformed report: workers\.w\.inflight"):
         parse_report(text)
-
-
-@given(st.floats(0, 1e4))
-def test_a_time_falls_into_the_bucket_that_bounds_it(seconds):
-    """At most its upper bound, more than the bound below."""
-    index = bucket(seconds)
-    assert index == len(BOUNDS) or seconds <= BOUNDS[index]
-    assert index == 0 or seconds > BOUNDS[index - 1]

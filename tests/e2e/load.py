@@ -10,9 +10,13 @@ from contextlib import asynccontextmanager
 class Load:
     """Keep-alive connections that send one request after the other until told to stop."""
 
-    def __init__(self, port: int, path: str, connections: int = 4, method: str = "GET") -> None:
+    def __init__(
+        self, port: int, path: str, connections: int = 4, method: str = "GET", *, keep: bool = True
+    ) -> None:
         self.port = port
-        self.head = f"{method} {path} HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n".encode()
+        last = "" if keep else "Connection: close\r\n"
+        start = f"{method} {path} HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n"
+        self.head = f"{start}{last}\r\n".encode()
         self.connections = connections
         self.statuses: Counter[int] = Counter()
         self.workers: Counter[str] = Counter()

@@ -63,7 +63,7 @@ async def test_a_child_that_is_killed_is_started_again(settings):
     os.kill(first, signal.SIGKILL)
     await until(lambda: child.restarts == 1 and child.pid != first)
     assert "agent ended (killed by SIGKILL), starting it again" in said
-    child.signal(signal.SIGTERM)
+    child.stop()
     await child.ended()
     assert not psutil.pid_exists(child.pid or 0)
 
@@ -89,7 +89,7 @@ async def test_an_agent_whose_port_is_taken_waits_for_it(settings):
     await until(lambda: any("start steelyard" in line for line in said))
     assert not child.gave_up.is_set()
     assert "in use" in " ".join(said)
-    child.signal(signal.SIGTERM)
+    child.stop()
     await child.ended()
 
 

@@ -21,7 +21,9 @@ from steelyard.config.settings import Gateway, Settings
 from steelyard.config.values import Address
 from steelyard.core.accounts import Accounts
 from steelyard.supervisor.metrics import PREFIX, expose
+from steelyard.supervisor.plan import Order
 from steelyard.supervisor.supervise import Supervisor
+from tests.e2e.gateway import free_port
 from tests.waiting import until
 
 ANY = Address("127.0.0.1", 0)
@@ -87,7 +89,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
     workers = [f"127.0.0.1:{server.sockets[0].getsockname()[1]}" for server in servers]
     gateway = Gateway(listen=ANY, metrics=ANY, processes=2)
     settings = Settings(gateway=gateway, state=tmp_path)
-    supervisor = Supervisor(settings, lambda line: None, fixed_queue(workers))
+    supervisor = Supervisor(Order(settings, fixed_queue(workers)), lambda line: None)
     supervisor.start()
     made = Site(supervisor, workers)
 
@@ -248,7 +250,31 @@ async def test_every_metric_is_documented(site: Site) -> None:
 
 def test_before_any_balancer_has_told_anything_there_is_little_to_say() -> None:
     """But it is well-formed."""
-    text, kind = expose(Accounts(), Gateway(), "")
+    text, kind = expose(Accounts(), "any", "")
     assert kind.startswith("text/plain")
     families = {family.name for family in text_string_to_metric_families(text.decode())}
     assert PREFIX + "processes" in families
+
+
+async def test_counters_go_on_across_a_reload(proxy, worker) -> None:
+    """The old generation's stay in the sum; where that is served only a restart changes."""
+    where, other = Address("127.0.0.1", free_port()), Address("127.0.0.1", free_port())
+    p = proxy(worker.port, metrics=str(where)).start()
+
+    async def told(answers: int, processes: int) -> bool:
+        _, text = await talk(where, b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+        samples = [one for family in text_string_to_metric_families(text) for one in family.samples]
+        now = (total(samples, "answers_total"), total(samples, "processes"))
+        return now == (answers, processes)
+
+    async def get(many: int) -> None:
+        for _ in range(many):
+            request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            assert (await talk(Address("127.0.0.1", p.port), request))[0] == 200
+
+    await get(20)
+    await asyncio.to_thread(p.reload, processes=3, metrics=str(other))
+    p.says("reload: only a restart changes gateway.metrics")
+    await get(10)
+    await until(lambda: told(30, 3))
+    assert p.close() == 0

@@ -36,10 +36,12 @@ class Metrics:
 
     workers: dict[str, Total] = field(default_factory=dict)
     refused: int = 0
+    unshaken: int = 0
 
     def add(self, report: Report, known: Container[str]) -> None:
         """Count a report in; a late word of an ended worker would bring its labels back."""
         self.refused += report.refused
+        self.unshaken += report.unshaken
         for name, traffic in report.workers.items():
             if name not in known:
                 continue
@@ -83,9 +85,9 @@ class _Snapshot(Collector):
         yield _gauge("steelyard_start_failures", "Failed starts in a row", self._status.failures)
         connected = sum(balancer.connected for balancer in self._status.balancers)
         yield _gauge("steelyard_balancers", "Balancers connected", connected)
-        refused = CounterMetricFamily("steelyard_refused", "Requests refused for want of a worker")
-        refused.add_metric([], self._metrics.refused)
-        yield refused
+        refused, unshaken = self._metrics.refused, self._metrics.unshaken
+        yield _count("steelyard_refused", "Requests refused for want of a worker", refused)
+        yield _count("steelyard_tls_failures", "TLS handshakes that failed", unshaken)
 
     def _workers(self) -> Iterator[Metric]:
         score = GaugeMetricFamily("steelyard_worker_score", "0…100, 100 is best", labels=["worker"])
@@ -115,6 +117,10 @@ class _Snapshot(Collector):
 
 def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, text, value=value)
+
+
+def _count(name: str, text: str, value: int) -> CounterMetricFamily:
+    return CounterMetricFamily(name, text, value=value)
 
 
 def _cumulative(histogram: list[int]) -> list[tuple[str, float]]:

@@ -17,8 +17,9 @@ from steelyard.balancer.framing import (
     chunk,
     last_chunk,
 )
-from steelyard.balancer.grammar import END, AnswerHead, RequestHead, find_end, parse_answer
+from steelyard.balancer.grammar import AnswerHead, RequestHead, find_end, parse_answer
 from steelyard.balancer.headers import answer_start, interim, switching
+from steelyard.balancer.octets import cut
 
 
 class Answer:
@@ -55,7 +56,6 @@ class Answer:
         self.switched = False  # to the protocol that the client asked for
         self.until_close = False  # the client sees the end only by the connection's end
 
-    @property
     def reusable(self) -> bool:
         """Whether the worker's connection can carry another exchange after this one."""
         return self.done and not self._rest and self.head is not None and self.head.keep
@@ -65,15 +65,15 @@ class Answer:
         if self.head is not None:
             return self._relay(data)
         seen = len(self._inbox)
-        raw = self._inbox + bytes(data)
+        raw = self._inbox + data if seen else data if isinstance(data, bytes) else bytes(data)
         out = b""
         while True:
             end = find_end(raw, seen, self._limit)
             if end < 0:
                 self._inbox = raw
                 return out
-            head = parse_answer(raw[:end], self._fields)
-            raw = raw[end + len(END) :]
+            head = parse_answer(cut(raw, 0, end), self._fields)
+            raw = cut(raw, end + 4, len(raw))  # behind the empty line
             seen = 0
             if head.status >= 200:
                 break
@@ -95,7 +95,7 @@ class Answer:
         return interim(head) if self._request.http11 else b""
 
     def _switch(self, head: AnswerHead) -> bytes:
-        asked = [protocol.lower() for protocol in self._request.upgrade]
+        asked = [protocol.lower() for protocol in self._request.upgrade or ()]
         if not head.upgrade or any(name.lower() not in asked for name in head.upgrade):
             raise BadMessageError(502, "the worker switched protocols unasked")
         self.head = head

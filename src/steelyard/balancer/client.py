@@ -1,8 +1,8 @@
 """Client: one connection of a client; it reads heads, and has one exchange at a time.
 
 Pipelined requests wait in `buffer` and are answered in order. What comes before the first request
-(greeting), instead of a next one (tunnel) and after the last one (farewell) is not its business:
-each of these takes its place in the loop.
+(greeting, handshake), instead of a next one (tunnel) and after the last one (farewell) is not its
+business: each of these takes its place in the loop.
 """
 
 from __future__ import annotations
@@ -12,17 +12,21 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.exchange import Exchange
-from steelyard.balancer.farewell import Farewell
+from steelyard.balancer.farewell import PAUSE, Farewell
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_lines
 from steelyard.balancer.greeting import Greeting
+from steelyard.balancer.handshake import Handshake
 from steelyard.balancer.journal import REFUSED, Note
 from steelyard.balancer.loop import BROKEN, IN, OUT
+from steelyard.balancer.octets import cut
 from steelyard.balancer.origin import local_address
 from steelyard.balancer.pace import Pace
 from steelyard.balancer.refusals import refusal
+from steelyard.balancer.shed import BODY, HEAD, IDLE, NEEDED, PARTING
 from steelyard.balancer.stream import Stream
+from steelyard.balancer.tls import Tls
 
 if TYPE_CHECKING:
     from steelyard.balancer.plane import Plane
@@ -57,7 +61,7 @@ class Client(Stream):
     def __init__(self, plane: Plane, sock: socket.socket, peer: str) -> None:
         super().__init__(plane.loop, sock, IN)
         self._plane = plane
-        self._origin = plane.manner.origin(peer, b"http")
+        self._origin = plane.manner.origin(peer, plane.scheme)
         self._phase = SERVING
         self._pace = None if plane.settings.body_rate is None else Pace(plane.settings.body_rate)
         self._seen = 0  # how much of `buffer` was searched for the end of a head
@@ -70,6 +74,9 @@ class Client(Stream):
         if plane.greeted and self._origin.trusted:
             self._phase = GREETING
             Greeting(self)
+        elif plane.identity is not None:
+            self._phase = GREETING
+            Handshake(self, Tls(plane.identity.context), b"")
 
     @property
     def peer(self) -> bytes:
@@ -114,6 +121,7 @@ class Client(Stream):
         """The client is gone."""
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
+            self.tls = None  # no farewell that would make a cut answer look complete
             exchange.cancel()
         self.close()
 
@@ -162,6 +170,7 @@ class Client(Stream):
     def cut(self, reset: bool) -> None:
         """End in the middle of an answer, so that it shows."""
         self.exchange = None
+        self.tls = None  # no farewell: it shows over TLS as well
         if reset:
             self.reset()
         else:
@@ -171,14 +180,37 @@ class Client(Stream):
 
     def greeted(self, source: str | None, tls: bool, rest: bytes) -> None:
         """A proxy told whom it speaks for; that one's own claims may deserve less trust."""
-        self._phase = SERVING
+        plane = self._plane
         if source is not None:
-            self._origin = self._plane.manner.origin(source, b"https" if tls else b"http")
-            if self._plane.crowd is not None and not self._plane.crowd.admit(self):
+            self._origin = plane.manner.origin(source, b"https" if tls else plane.scheme)
+            if plane.crowd is not None and not plane.crowd.admit(self):
                 return
+        if plane.identity is not None:
+            Handshake(self, Tls(plane.identity.context), rest)
+            return
+        self._phase = SERVING
         if rest:
             self.buffer = rest
             self._turn()
+
+    # From the handshake
+
+    def secured(self, tls: Tls) -> None:
+        """The rest is said over TLS; the first request may be here already."""
+        self.tls = tls
+        self._phase = SERVING
+        self.deadline = self.loop.now + self._plane.limits.head_timeout
+        self._read()
+
+    def unshaken(self) -> None:
+        """There will be no TLS with it."""
+        self._plane.unshaken += 1
+        self.close()
+
+    def unsecured(self) -> None:
+        """It speaks HTTP where TLS is spoken, which somebody should tell it in HTTP."""
+        self._phase = SERVING
+        self.refuse(400, "this port speaks TLS: ask for https://, not http://", False, False)
 
     # From the plane
 
@@ -195,9 +227,34 @@ class Client(Stream):
         else:
             self.deadline = min(self.deadline, self.loop.now + LATECOMER)
 
+    def standing(self) -> tuple[int, float]:
+        """What it keeps us waiting for, and since when (shed.py)."""
+        limits, exchange = self._plane.limits, self.exchange
+        if self.deadline == inf or self._phase == TUNNELLING:
+            return NEEDED, inf
+        if self.pending or exchange is not None:
+            # With a least rate the pace ends the slow ones, and its deadlines tell no time.
+            waits = bool(self.pending) or not self.eof
+            since = self.deadline - limits.body_timeout
+            return (BODY, since) if waits and self._pace is None else (NEEDED, inf)
+        if self._phase == ENDING:
+            return PARTING, self.deadline - PAUSE
+        if self._served and not self.buffer:
+            return IDLE, self.deadline - limits.idle_timeout
+        return HEAD, self.deadline - limits.head_timeout
+
+    def shed(self) -> bool:
+        """Go, to make room; False when a request has just come."""
+        if self.exchange is None and self._phase == SERVING:
+            self._read()
+            if self.open and self.exchange is not None:
+                return False
+        self.abort()
+        return True
+
     def close(self) -> None:
         if self.open:
-            super().close()
+            Stream.close(self)  # compiled methods know no super()
             self._plane.client_left(self)
 
     # Reading
@@ -225,7 +282,8 @@ class Client(Stream):
         elif self._phase == SERVING:
             if not self.buffer:
                 self.deadline = self.loop.now + self._plane.limits.head_timeout
-            self.buffer += self.loop.taken(count)
+            data = self.loop.taken(count)
+            self.buffer = self.buffer + data if self.buffer else data
             self._turn()
 
     def _take_end(self) -> None:
@@ -272,7 +330,7 @@ class Client(Stream):
     def _begin(self) -> bool:
         """Begin the request at the front of the buffer; False when its head is not all here."""
         limits = self._plane.limits
-        if not self._seen:
+        if not self._seen and self.buffer.startswith(b"\r"):
             self.buffer = skip_empty_lines(self.buffer)
             if self.buffer in (b"", b"\r"):
                 return False
@@ -282,15 +340,17 @@ class Client(Stream):
             if end < 0:
                 self._seen = len(data)
                 return False
-            head = parse_request(data[:end], limits.fields)
+            head = parse_request(cut(data, 0, end), limits.fields, self.tls is not None)
             if not head.host:
                 self._origin.local = local_address(self.sock)
+            if self._plane.sticky is not None:
+                head.pin = self._plane.sticky.read(head, self._origin.secure(head))
             forward = Forward(head, self._origin, limits.body)
         except BadMessageError as bad:
             self.refuse(bad.status, bad.message, False, False)
             return False
         self._seen = 0
-        self.buffer = data[end + len(END) :]
+        self.buffer = cut(data, end + 4, len(data))  # behind the empty line
         self.deadline = inf
         self.exchange = exchange = Exchange(self._plane, self, forward)
         if self._plane.overdue is not None:
@@ -336,6 +396,8 @@ class Client(Stream):
     def _end(self) -> None:
         self._phase = ENDING
         self.buffer = b""
+        if self.tls is not None:
+            self.tls.finish(self)
         if not self.pending:
             self._linger()
             return

@@ -13,6 +13,7 @@ from steelyard.balancer.feed import AgentSource, Feed
 from steelyard.balancer.intake import Intake
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.pusher import Pusher
+from steelyard.balancer.renewal import Renewal
 from steelyard.balancer.reporter import Reporter
 from steelyard.balancer.resolver import Resolver
 from steelyard.balancer.table import Directory
@@ -43,14 +44,14 @@ class Control:
         self._leave = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
 
-    def start(self) -> None:
-        """Begin; when this returns there is a queue to serve from, or the agent is not there.
+    def start(self) -> bool:
+        """Begin; when this returns there is a queue to serve from, or (False) no agent.
 
         Clients wait to be accepted meanwhile: a balancer that takes over a port in use would
         otherwise answer its first ones 503.
         """
         self._thread.start()
-        self._intake.first.wait(FIRST_QUEUE)
+        return self._intake.first.wait(FIRST_QUEUE)
 
     def finish(self, timeout: float) -> None:
         """Say farewell to the agent and end."""
@@ -67,8 +68,13 @@ class Control:
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
-        tending = asyncio.create_task(self._tend())
-        pushing = None if self._pusher is None else asyncio.create_task(self._pusher.run())
+        chores = [asyncio.create_task(self._tend())]
+        identity = self._plane.identity
+        if identity is not None:
+            renewal = Renewal(self._plane, identity, self._plane.settings.pairs)
+            chores.append(asyncio.create_task(renewal.run()))
+        if self._pusher is not None:
+            chores.append(asyncio.create_task(self._pusher.run()))
         try:
             if isinstance(self._source, Queue):
                 await self._stay(self._source)
@@ -76,10 +82,10 @@ class Control:
                 await self._follow(self._source)
         finally:
             self._plane.bell.take_down()
-            tending.cancel()
-            if self._pusher is not None and pushing is not None:
-                pushing.cancel()
-                await asyncio.wait({pushing})
+            for chore in chores:
+                chore.cancel()
+            await asyncio.wait(chores)
+            if self._pusher is not None:
                 await self._pusher.finish()
 
     def _draw_up(self) -> Account:

@@ -10,10 +10,23 @@ import contextlib
 from asyncio import AbstractEventLoop, Event
 from typing import TYPE_CHECKING
 
-from steelyard.core.report import BOUNDS, bucket
+from steelyard.core.report import BOUNDS
 
 if TYPE_CHECKING:
     from steelyard.balancer.worker import Worker
+
+
+LAST = len(BOUNDS)  # the bucket of what is slower than all bounds
+FIRST = BOUNDS[0]
+
+
+def bucket(seconds: float) -> int:
+    """The index of the histogram bucket that a response time falls into: bounds double."""
+    index, bound = 0, FIRST
+    while seconds > bound and index < LAST:
+        index += 1
+        bound += bound
+    return index
 
 
 class Bell:

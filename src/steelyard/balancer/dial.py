@@ -10,6 +10,7 @@ from steelyard.balancer.worker import Worker
 if TYPE_CHECKING:
     from steelyard.balancer.exchange import Exchange
     from steelyard.balancer.plane import Plane
+    from steelyard.balancer.sticky import Pin
 
 
 class Dial:
@@ -50,6 +51,11 @@ class Dial:
         self._tried += (worker,)
         if not self._another_try():
             return None
+        pin = exchange.forward.head.pin
+        if pin is not None and pin.home is worker:
+            if failed.reused and worker.serving:  # its session is there
+                return self._connect(worker, exchange)
+            pin.home = None
         other = self._untried()
         if other is None and failed.reused and worker.serving:
             other = worker
@@ -64,6 +70,9 @@ class Dial:
                 worker.tally.failed_try()
                 plane.struck(worker)
                 self._tried += (worker,)
+                pin = exchange.forward.head.pin
+                if pin is not None and pin.home is worker:
+                    pin.home = None
                 worker = self._untried() if self._another_try() else None
             else:
                 upstream.deadline = plane.loop.now + plane.limits.connect_timeout
@@ -80,10 +89,26 @@ class Dial:
         choice = plane.table.choice
         if choice is None:
             return None
+        if plane.sticky is not None:
+            home = self._home(exchange.forward.head.pin)
+            if home is not None:
+                return home
         worker = (choice.pick(exchange.asker) if plane.keyed else choice.pick()).worker
         if worker.record.until or worker.tally.inflight >= plane.room or self._tried:
             return worker if self._fits(worker) else self._untried()
         return worker
+
+    def _home(self, pin: Pin | None) -> Worker | None:
+        """The worker that the client's session is with, if it can be asked now. One that is only
+        full keeps the session; one that is ejected, failed or leaving does not."""
+        home = None if pin is None else pin.home
+        if pin is None or home is None:
+            return None
+        if home.serving and self._fits(home):
+            return home
+        if not home.serving or home.tally.inflight < self._plane.room:
+            pin.home = None
+        return None
 
     def _untried(self) -> Worker | None:
         """The next of the ring that may be asked: second choices go by weight alone."""

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from steelyard.balancer.plane import Plane
 
 
+FRONT = 4096  # of a receive, where an answer's head is looked for
+
+
 class Exchange:
     """One request and its answer, between one client and one worker at a time."""
 
@@ -56,20 +59,22 @@ class Exchange:
     )
 
     def __init__(self, plane: Plane, client: Client, forward: Forward) -> None:
+        # Attributes are asked, not arguments: only their types are known to the compiler.
         self._plane = plane
         self._client = client
+        self.forward = forward
         self._dial = Dial(plane)
         self._upstream: Upstream | None = None
         self._began = 0.0  # when the worker had what it needs to answer
         self._heard = False  # the worker said something
-        self._opened = plane.loop.now
-        self._mark = client.sent  # what it had got before
+        self._opened = self._plane.loop.now
+        self._mark = self._client.sent  # what it had got before
         self._relayed = False  # the client has a part of the worker's answer
         self._broken = False  # the worker takes no more, but may have answered
         self._waiting = False  # in the line
         self._waits_since = 0.0
-        self.forward = forward
-        self.answer = Answer(forward.head, plane.limits.head, plane.limits.fields)
+        limits = self._plane.limits
+        self.answer = Answer(self.forward.head, limits.head, limits.fields)
 
     @property
     def asker(self) -> bytes:
@@ -190,15 +195,16 @@ class Exchange:
         self._sent(upstream, before)
         self._read_on(upstream)
 
-    def on_answer(self, data: Buffer) -> None:
-        """Bytes from the worker."""
+    def on_answer(self, count: int) -> None:
+        """Bytes from the worker, in the loop's buffer."""
         answer, client, upstream = self.answer, self._client, self._upstream
         if upstream is None:
             return
         self._heard = True
         opened = answer.head is not None
         try:
-            out = answer.feed(data, self._closing())
+            out = self._front(count, opened)
+            more = self._behind(count) if count > FRONT and not opened else b""
         except BadMessageError as bad:
             self._end(502, f"the worker's answer is malformed: {bad.message}", failed=True)
             return
@@ -207,7 +213,7 @@ class Exchange:
             self._measure(upstream, answer.head.status)
             if self._broken:
                 self._forget_body()
-        if out and not client.send(out):
+        if not (client.send_both(bytes(out), more) if more else not out or client.send(out)):
             client.abort()
         elif answer.done:
             self._complete(upstream)
@@ -266,7 +272,10 @@ class Exchange:
         self._began = monotonic()
         if upstream is None:
             self._unplaced()
-        elif not upstream.connecting:
+            return
+        if self.forward.head.pin is not None:
+            self.forward.head.pin.goes_to(upstream.worker)
+        if not upstream.connecting:
             self._transmit(upstream)
 
     def _transmit(self, upstream: Upstream) -> None:
@@ -358,6 +367,18 @@ class Exchange:
         if self._plane.gauge is not None:
             self._plane.measured(tally, seconds if status < FAULT else FAILED, upstream.line)
 
+    def _front(self, count: int, opened: bool) -> Buffer:
+        """What the client gets of the buffer: all, or what is to be had from its front."""
+        loop = self._plane.loop
+        if opened:
+            return self.answer.feed(loop.view[:count], False)
+        return self.answer.feed(loop.taken(min(count, FRONT)), self._closing())
+
+    def _behind(self, count: int) -> Buffer:
+        """The rest of them, which is not copied: most of a body, or of another protocol."""
+        data = self._plane.loop.view[FRONT:count]
+        return data if self.answer.switched else self.answer.feed(data, self._closing())
+
     def _closing(self) -> bool:
         """An answer that overtakes its request's body leaves the connection in no usable state."""
         return self._plane.draining or not self.forward.done
@@ -382,7 +403,7 @@ class Exchange:
             self._note_end(0, COMPLETE)
         self._upstream = None
         clean = self.forward.done and not upstream.pending and not self._broken
-        if clean and self.answer.reusable and upstream.worker.serving:
+        if clean and self.answer.reusable() and upstream.worker.serving:
             upstream.give_back(self._plane.loop.now + self._plane.limits.upstream_idle)
         else:
             upstream.drop(failed=False)

@@ -28,7 +28,7 @@ class Farewell(Handler):
         now = client.loop.now
         self._client = client
         self._last = now + WHOLE
-        self.deadline = now + PAUSE
+        self.deadline = client.deadline = now + PAUSE
         client.loop.replace(client.fd, self)
         try:
             client.sock.shutdown(socket.SHUT_WR)

@@ -1,75 +1,23 @@
-"""Field lines of heads and trailers: their strict form, and what each name means to a balancer.
-
-Most names mean nothing to us (PLAIN): their lines are forwarded byte for byte, in order. The
-others frame the message, belong to one connection only, or are ones we add to.
-"""
+"""Field lines of heads and trailers: their strict form, and what the values of special ones say."""
 
 from __future__ import annotations
 
+from steelyard.balancer.alphabets import COLON, CR, NAME, SPACE, TOKEN, VALUE, ZERO
+from steelyard.balancer.names import (
+    CODING,
+    CONNECTION,
+    HOST,
+    KINDS,
+    LENGTH,
+    LONGEST,
+    PLAIN,
+    SHAPES,
+    SPECIAL,
+)
+from steelyard.balancer.octets import cut, decimal, find, matches, octet, spans
 from steelyard.errors import MalformedError
 
-PLAIN = 0
-HOP = 1  # belongs to one connection (RFC 9110, 7.6.1): never forwarded
-HOST = 2
-LENGTH = 3
-CODING = 4
-CONNECTION = 5
-EXPECT = 6
-UPGRADE = 7
-# From here on: what a client claims about where its request came from.
-FORWARDED_FOR = 8
-FORWARDED_PROTO = 9
-FORWARDED_HOST = 10
-FORWARDED = 11
-REQUEST_ID = 12
-
-TOKEN = b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Not even in a field value; CR and LF are looked at apart, where lines are split.
-CONTROLS = bytes(code for code in range(32) if code not in b"\t\r\n") + b"\x7f"
 DASHES = bytes.maketrans(b"_", b"-")
-
-SPECIAL: dict[bytes, int] = {
-    b"host": HOST,
-    b"content-length": LENGTH,
-    b"transfer-encoding": CODING,
-    b"connection": CONNECTION,
-    b"expect": EXPECT,
-    b"x-forwarded-for": FORWARDED_FOR,
-    b"x-forwarded-proto": FORWARDED_PROTO,
-    b"x-forwarded-host": FORWARDED_HOST,
-    b"forwarded": FORWARDED,
-    b"x-request-id": REQUEST_ID,
-    b"keep-alive": HOP,
-    b"proxy-connection": HOP,
-    b"proxy-authenticate": HOP,
-    b"proxy-authorization": HOP,
-    b"te": HOP,
-    b"http2-settings": HOP,
-    b"upgrade": UPGRADE,
-}
-
-_COMMON = (
-    b"Accept Accept-Encoding Accept-Language Accept-Ranges Access-Control-Allow-Origin Age "
-    b"Authorization Cache-Control Content-Disposition Content-Encoding Content-Language "
-    b"Content-Range Content-Type Cookie DNT Date ETag Expires If-Match If-Modified-Since "
-    b"If-None-Match If-Range If-Unmodified-Since Last-Modified Link Location Origin Pragma "
-    b"Priority Range Referer Retry-After Sec-CH-UA Sec-CH-UA-Mobile Sec-CH-UA-Platform "
-    b"Sec-Fetch-Dest Sec-Fetch-Mode Sec-Fetch-Site Sec-Fetch-User Server Set-Cookie "
-    b"Strict-Transport-Security Upgrade-Insecure-Requests User-Agent Vary Via "
-    b"X-Content-Type-Options X-Frame-Options X-Powered-By X-Requested-With"
-).split()
-
-
-def _spellings() -> dict[bytes, int]:
-    known = {name: PLAIN for common in _COMMON for name in (common, common.lower())}
-    for name, kind in SPECIAL.items():
-        known[name] = known[name.title()] = kind
-    known[b"X-Request-ID"] = REQUEST_ID
-    return known
-
-
-# Names as they are usually spelled: one look-up instead of a check of every character.
-KINDS: dict[bytes, int] = _spellings()
 
 
 class BadMessageError(MalformedError):
@@ -80,10 +28,75 @@ class BadMessageError(MalformedError):
         self.status = status
 
 
+class Lines:
+    """Walks over the field lines of a head or of trailers, each of which is checked on the way.
+
+    `start`, `colon` and `stop` are where the present line and its value's colon are; `kind` is
+    what its name means.
+    """
+
+    __slots__ = ("_at", "_data", "_end", "_left", "colon", "kind", "start", "stop")
+
+    def __init__(self, data: bytes, at: int, most: int) -> None:
+        """From `at`, where a line has ended, to the end of the data."""
+        self._data = data
+        self._at = at
+        self._end = len(data)
+        self._left = most
+        self.start = self.colon = self.stop = at
+        self.kind = PLAIN
+
+    def next(self) -> bool:
+        """Step to the next line; False when there is none."""
+        data, at, end = self._data, self._at, self._end
+        if at >= end:
+            return False
+        if not matches(data, at, at + 2, b"\r\n"):
+            raise BadMessageError(400, "a bare CR or LF")
+        start = at + 2
+        stop = find(data, CR, start, end)
+        if stop < 0:
+            stop = end
+        colon = find(data, COLON, start, stop)
+        if colon <= start or not spans(data, start, colon, NAME):
+            raise _bad_name(cut(data, start, stop), colon < 0)
+        if not spans(data, colon + 1, stop, VALUE):
+            raise BadMessageError(400, "a control character, or a bare LF")
+        self._left -= 1
+        if self._left < 0:
+            raise BadMessageError(431, "too many fields")
+        self.start, self.colon, self.stop, self._at = start, colon, stop, stop
+        self.kind = _kind(data, start, colon)
+        return True
+
+    def value(self) -> bytes:
+        """The present line's value, with the blanks around it."""
+        return cut(self._data, self.colon + 1, self.stop)
+
+
+def _bad_name(line: bytes, bare: bool) -> BadMessageError:
+    if bare:
+        return BadMessageError(400, "a field line without a colon")
+    return BadMessageError(400, f"bad field name {line[:40]!r}")
+
+
+def _kind(data: bytes, start: int, end: int) -> int:
+    size = end - start
+    if size > LONGEST or not octet(SHAPES, 32 * size + (octet(data, start) & 31)):
+        return PLAIN
+    if matches(data, start, end, b"Host"):  # these three are in almost every exchange
+        return HOST
+    if matches(data, start, end, b"Content-Length"):
+        return LENGTH
+    if matches(data, start, end, b"Connection"):
+        return CONNECTION
+    name = cut(data, start, end)
+    known = KINDS.get(name)
+    return classify(name) if known is None else known
+
+
 def classify(name: bytes) -> int:
-    """What a field name of unusual spelling means; refuses what is no token (RFC 9110, 5.1)."""
-    if not name or name.translate(None, TOKEN):
-        raise BadMessageError(400, f"bad field name {name[:40]!r}")
+    """What a name in any spelling means; refuses what could be taken for another."""
     lower = name.lower()
     if b"_" in lower and lower.translate(DASHES) in SPECIAL:
         # CGI and WSGI servers cannot tell Content_Length from Content-Length.
@@ -91,21 +104,26 @@ def classify(name: bytes) -> int:
     return SPECIAL.get(lower, PLAIN)
 
 
-def content_length(value: bytes, before: int) -> int:
+def content_length(data: bytes, start: int, end: int, before: int) -> int:
     """The one declared length; a second field is refused even when it agrees."""
-    value = value.strip(b" \t")
+    if start < end and octet(data, start) == SPACE:
+        start += 1
+    length = decimal(data, start, end)
+    if length < 0:
+        value = data[start:end].strip(b" \t")
+        length = decimal(value, 0, len(value))
+        if length < 0:
+            raise BadMessageError(400, f"bad Content-Length {value[:40]!r}")
     if before >= 0:
         raise BadMessageError(400, "more than one Content-Length")
-    if not value.isdigit() or len(value) > 18:
-        raise BadMessageError(400, f"bad Content-Length {value[:40]!r}")
-    return int(value)
+    return length
 
 
-def length_line(line: bytes, value: bytes, length: int) -> bytes:
-    """The line to forward: without leading zeros, which some readers take for octal."""
-    if length and value.lstrip(b" \t").startswith(b"0"):
-        return b"Content-Length: %d" % length
-    return line
+def has_zeros(data: bytes, start: int, end: int) -> bool:
+    """Whether a length is spelled with leading zeros, which some readers take for octal."""
+    while octet(data, start) in b" \t":
+        start += 1
+    return octet(data, start) == ZERO and start + 1 < end and octet(data, start + 1) not in b" \t"
 
 
 def transfer_coding(value: bytes, before: bool) -> bool:
@@ -115,17 +133,19 @@ def transfer_coding(value: bytes, before: bool) -> bool:
     return True
 
 
+KEEP_ALIVE = [b"keep-alive"]
+CLOSE = [b"close"]
 _USUAL: dict[bytes, list[bytes]] = {
-    b" keep-alive": [b"keep-alive"],
-    b" Keep-Alive": [b"keep-alive"],
-    b" close": [b"close"],
+    b" keep-alive": KEEP_ALIVE,
+    b" Keep-Alive": KEEP_ALIVE,
+    b" close": CLOSE,
 }
 
 
-def connection_options(value: bytes) -> list[bytes]:
-    """What a Connection field lists, in lower case."""
+def connection_options(value: bytes, before: list[bytes] | None) -> list[bytes]:
+    """What Connection fields list, in lower case: the ones before this, and this one."""
     usual = _USUAL.get(value)
-    if usual is not None:
+    if usual is not None and before is None:
         return usual
     options = [option.strip(b" \t") for option in value.lower().split(b",")]
     for option in options:
@@ -134,11 +154,11 @@ def connection_options(value: bytes) -> list[bytes]:
         if option in (b"host", b"content-length"):
             # Dropping what routes or frames a message would change its meaning downstream.
             raise BadMessageError(400, f"connection option names {option.decode()}")
-    return [option for option in options if option]
+    return (before or []) + [option for option in options if option]
 
 
-def upgrade_offer(value: bytes) -> list[bytes]:
-    """The protocols that an Upgrade field lists (RFC 9110, 7.8), without HTTP/2.
+def upgrade_offer(value: bytes, before: list[bytes] | None) -> list[bytes]:
+    """The protocols that Upgrade fields list (RFC 9110, 7.8), without HTTP/2.
 
     `h2c` is never passed on: what follows on such a connection are requests that no balancer
     reads, which is how they are smuggled past one (RFC 9113, 3.1 has abandoned it).
@@ -147,28 +167,35 @@ def upgrade_offer(value: bytes) -> list[bytes]:
     for protocol in protocols:
         if protocol.translate(None, TOKEN + b"/") or protocol.count(b"/") > 1:
             raise BadMessageError(400, f"bad protocol {protocol[:40]!r} in Upgrade")
-    return [name for name in protocols if name and name.lower().partition(b"/")[0] != b"h2c"]
+    offered = [name for name in protocols if name and name.lower().partition(b"/")[0] != b"h2c"]
+    return (before or []) + offered
 
 
-def without(lines: list[bytes], names: list[bytes]) -> list[bytes]:
-    """The lines whose names are not among those that a Connection field listed."""
+def without(fields: bytes, names: list[bytes]) -> bytes:
+    """The fields whose names are not among those that a Connection field listed."""
+    if names is KEEP_ALIVE or names is CLOSE:
+        return fields
     gone = frozenset(names)  # a client may name thousands
-    return [line for line in lines if line.partition(b":")[0].lower() not in gone]
+    lines = fields.split(b"\r\n")[1:]
+    return join([line for line in lines if line.partition(b":")[0].lower() not in gone])
 
 
-def trailer_lines(lines: list[bytes]) -> list[bytes]:
+def join(lines: list[bytes]) -> bytes:
+    """Lines as they stand in a head, each after a CRLF."""
+    return b"".join([b"\r\n" + line for line in lines])
+
+
+def trailer_lines(data: bytes, most: int) -> list[bytes]:
     """The trailers that may travel on: those that neither route nor belong to a connection.
 
-    Ones that frame are refused: a reader that merges trailers would see another message.
+    `data` has a line end before each. Ones that frame are refused: a reader that merges trailers
+    would see another message.
     """
     kept = []
-    for line in lines:
-        name, colon, _ = line.partition(b":")
-        if not colon:
-            raise BadMessageError(400, "a trailer without a colon")
-        kind = classify(name)
-        if kind == PLAIN:
-            kept.append(line)
-        elif kind in (LENGTH, CODING):
-            raise BadMessageError(400, f"a trailer that frames: {name.decode()}")
+    lines = Lines(data, 0, most)
+    while lines.next():
+        if lines.kind == PLAIN:
+            kept.append(data[lines.start : lines.stop])
+        elif lines.kind in (LENGTH, CODING):
+            raise BadMessageError(400, "a trailer that frames")
     return kept

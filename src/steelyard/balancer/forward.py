@@ -27,7 +27,7 @@ class Forward:
         self.head = head
         self.body: Body | None = _body(head, body_limit)
         self.done = self.body is None or self.body.done
-        self.idempotent = head.method in IDEMPOTENT
+        self.idempotent = self.head.method in IDEMPOTENT
         self.rest: Buffer = b""  # what the client sent behind this request
         # Everything given out so far, or None when it cannot be repeated any more.
         self.replay: bytes | None = request_start(head, origin)

@@ -11,7 +11,7 @@ import re
 from typing import TypeAlias
 
 from steelyard.balancer.fields import BadMessageError, trailer_lines
-from steelyard.balancer.grammar import END, split_lines
+from steelyard.balancer.grammar import END
 
 Buffer: TypeAlias = bytes | memoryview
 
@@ -53,7 +53,7 @@ class LengthBody(Body):
     __slots__ = ("left",)
 
     def __init__(self, length: int) -> None:
-        super().__init__()
+        self.rest = b""
         self.left = length
         self.done = length == 0
 
@@ -168,7 +168,7 @@ class ChunkedBody(Body):
             if len(raw) >= most:
                 raise BadMessageError(431, f"trailers of more than {TRAILER_BYTES} bytes")
             return -1
-        self._lines = trailer_lines(split_lines(raw[at:end], MOST_TRAILERS - 1))
+        self._lines = trailer_lines(b"\r\n" + raw[at:end], MOST_TRAILERS)
         self.done = True
         return end + len(END)
 

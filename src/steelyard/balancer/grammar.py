@@ -1,37 +1,54 @@
 """Heads of requests and answers: RFC 9112, read strictly.
 
 Whatever two readers could understand differently is refused: that difference is how requests are
-smuggled past a balancer. Everything here works on whole heads with the C-speed methods of bytes
-(split, partition, translate, find); no Python statement runs per byte.
+smuggled past a balancer. A head is walked over once, line by line; no Python statement runs per
+octet (see octets), and lines that mean nothing to us are not taken apart: what is forwarded are
+long slices of what came.
 """
 
 from __future__ import annotations
 
 import re
 from ipaddress import AddressValueError, IPv6Address
+from typing import TYPE_CHECKING
 
-from steelyard.balancer.fields import (
-    CODING,
-    CONNECTION,
-    CONTROLS,
-    EXPECT,
-    FORWARDED_FOR,
-    HOST,
-    KINDS,
-    LENGTH,
-    PLAIN,
-    REQUEST_ID,
+from steelyard.balancer.alphabets import (
+    COLON,
+    CR,
+    DIGITS,
+    PLAIN_HOST,
+    SLASH,
+    SPACE,
+    TARGET,
     TOKEN,
-    UPGRADE,
+    VALUE,
+)
+from steelyard.balancer.fields import (
     BadMessageError,
-    classify,
+    Lines,
     connection_options,
     content_length,
-    length_line,
+    has_zeros,
+    join,
     transfer_coding,
     upgrade_offer,
     without,
 )
+from steelyard.balancer.names import (
+    CODING,
+    CONNECTION,
+    EXPECT,
+    FORWARDED_FOR,
+    HOST,
+    LENGTH,
+    PLAIN,
+    REQUEST_ID,
+    UPGRADE,
+)
+from steelyard.balancer.octets import cut, find, matches, octet, seek, spans
+
+if TYPE_CHECKING:
+    from steelyard.balancer.sticky import Pin
 
 END = b"\r\n\r\n"
 
@@ -42,27 +59,24 @@ _HOST = re.compile(
 )
 # Methods that need no second look (RFC 9110, 9.1; RFC 5789).
 _METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"TRACE", b"PATCH"})
-_ABSOLUTE = re.compile(rb"(?i:http)://([^/?]*)(.*)", re.DOTALL)
-# Printable ASCII without `#`: browsers send more than RFC 3986 allows (`|` in queries), but a
-# fragment is never sent, and what a reader would make of one is anybody's guess.
-_TARGET = bytes(code for code in range(0x21, 0x7F) if code != ord("#"))
+_ABSOLUTE = re.compile(rb"(?i:http(s?))://([^/?]*)(.*)", re.DOTALL)
 _EMPTY_LINES = re.compile(rb"\A(?:\r\n)+")
 _VERSION = re.compile(rb"HTTP/[0-9]\.[0-9]")
-_STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])( .*)?")
 
 
 class RequestHead:
-    """What a client asks for. `lines` are the fields to forward, as they came."""
+    """What a client asks for. `fields` are those to forward, as they came, each after a CRLF."""
 
     __slots__ = (
         "chunked",
         "claims",
+        "fields",
         "host",
         "http11",
         "keep",
         "length",
-        "lines",
         "method",
+        "pin",
         "request_id",
         "target",
         "upgrade",
@@ -74,27 +88,38 @@ class RequestHead:
         self.http11 = http11
         self.keep = http11  # the client would like to use the connection again
         self.host = b""
-        self.lines: list[bytes] = []
+        self.fields = b""
         self.length = -1  # none declared
         self.chunked = False
-        self.claims: list[tuple[int, bytes]] = []  # about its origin: field and value
+        self.claims: list[tuple[int, bytes]] | None = None  # about its origin: field and value
         self.request_id = b""  # given when it is forwarded
-        self.upgrade: list[bytes] = []  # the protocols that the client would rather speak
+        self.upgrade: list[bytes] | None = None  # the protocols that the client would rather speak
+        self.pin: Pin | None = None  # where its session is, when there are such
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The fields to forward, one by one."""
+        return self.fields.split(b"\r\n")[1:]
 
 
 class AnswerHead:
-    """What a worker answers. `lines` are the fields to forward, as they came."""
+    """What a worker answers. `fields` are those to forward, as they came, each after a CRLF."""
 
-    __slots__ = ("chunked", "keep", "length", "lines", "start", "status", "upgrade")
+    __slots__ = ("chunked", "fields", "keep", "length", "start", "status", "upgrade")
 
     def __init__(self, start: bytes, status: int, http11: bool) -> None:
         self.start = start  # the status and its reason
         self.status = status
         self.keep = http11  # the worker would like to use the connection again
-        self.lines: list[bytes] = []
+        self.fields = b""
         self.length = -1
         self.chunked = False
-        self.upgrade: list[bytes] = []
+        self.upgrade: list[bytes] | None = None
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The fields to forward, one by one."""
+        return self.fields.split(b"\r\n")[1:]
 
 
 def skip_empty_lines(data: bytes) -> bytes:
@@ -110,7 +135,7 @@ def find_end(data: bytes, seen: int, limit: int) -> int:
     What can no longer become a head is refused before it is complete, so that a client that
     ends its lines with bare LF gets its 400 now rather than a 408 later.
     """
-    end = data.find(END, max(0, seen - 3))
+    end = seek(data, END, seen - 3 if seen > 3 else 0)
     if 0 <= end <= limit:
         return end
     lines = data.count(b"\n", seen, limit)
@@ -121,48 +146,56 @@ def find_end(data: bytes, seen: int, limit: int) -> int:
     return -1
 
 
-def parse_request(data: bytes, most_fields: int) -> RequestHead:
-    """Read a request head (without its empty line)."""
-    lines = split_lines(data, most_fields)
-    parts = lines[0].split(b" ")
-    if len(parts) != 3:
+def parse_request(data: bytes, most_fields: int, tls: bool = False) -> RequestHead:
+    """Read a request head (without its empty line) that came over TLS, or not."""
+    size = len(data)
+    stop = find(data, CR, 0, size)
+    if stop < 0:
+        stop = size
+    space = find(data, SPACE, 0, stop)
+    last = find(data, SPACE, space + 1, stop) if space >= 0 else -1
+    if last < 0:
         raise BadMessageError(400, "a request line has three parts and two spaces")
-    method, target, version = parts
+    method = cut(data, 0, space)
     if method not in _METHODS:
         _other_method(method)
-    if not target or target.translate(None, _TARGET):
+    if last == space + 1 or not spans(data, space + 1, last, TARGET):
         raise BadMessageError(400, "bad request target")
-    head = RequestHead(method, target, _is_http11(version))
-    _request_fields(head, lines)
-    if not target.startswith(b"/"):
-        _other_target(head)
-    if head.http11 and not head.host:
+    http11 = matches(data, last + 1, stop, b"HTTP/1.1") or _is_http11(data[last + 1 : stop])
+    head = RequestHead(method, cut(data, space + 1, last), http11)
+    _request_fields(head, data, stop, most_fields)
+    if octet(data, space + 1) != SLASH:
+        _other_target(head, tls)
+    if http11 and not head.host:
         raise BadMessageError(400, "no Host")
     return head
 
 
 def parse_answer(data: bytes, most_fields: int) -> AnswerHead:
     """Read the head of an answer (without its empty line)."""
-    lines = split_lines(data, most_fields)
-    match = _STATUS.fullmatch(lines[0])
-    if match is None:
-        raise BadMessageError(502, f"bad status line {lines[0][:40]!r}")
-    head = AnswerHead(match[2] + (match[3] or b" "), int(match[2]), match[1] == b"1")
-    _answer_fields(head, lines)
+    size = len(data)
+    stop = find(data, CR, 0, size)
+    if stop < 0:
+        stop = size
+    status = _status(data, stop)
+    if not status:
+        raise BadMessageError(502, f"bad status line {data[:40]!r}")
+    start = cut(data, 9, stop) if stop > 12 else cut(data, 9, 12) + b" "
+    head = AnswerHead(start, status, matches(data, 0, 8, b"HTTP/1.1"))
+    _answer_fields(head, data, stop, most_fields)
     return head
 
 
-def split_lines(data: bytes, most_fields: int) -> list[bytes]:
-    """The lines of a head or of trailers, free of control characters and not too many."""
-    lines = data.split(b"\r\n")
-    breaks = len(lines) - 1
-    if data.count(b"\n") != breaks or data.count(b"\r") != breaks:
-        raise BadMessageError(400, "a bare CR or LF")
-    if len(data.translate(None, CONTROLS)) != len(data):
-        raise BadMessageError(400, "a control character")
-    if breaks > most_fields:
-        raise BadMessageError(431, f"more than {most_fields} fields")
-    return lines
+def _status(data: bytes, stop: int) -> int:
+    """The status of `HTTP/1.x NNN reason`; 0 when the line is not well formed."""
+    if stop < 12 or not (matches(data, 0, 9, b"HTTP/1.1 ") or matches(data, 0, 9, b"HTTP/1.0 ")):
+        return 0
+    if not spans(data, 9, 12, DIGITS) or not spans(data, 12, stop, VALUE):
+        return 0
+    if stop > 12 and octet(data, 12) != SPACE:
+        return 0
+    status = 100 * octet(data, 9) + 10 * octet(data, 10) + octet(data, 11) - 111 * 48
+    return status if 100 <= status <= 599 else 0
 
 
 def _other_method(method: bytes) -> None:
@@ -186,95 +219,117 @@ def _is_http11(version: bytes) -> bool:
     raise BadMessageError(400, "bad HTTP version")
 
 
-def _request_fields(head: RequestHead, lines: list[bytes]) -> None:
-    kept = head.lines
-    named: list[bytes] = []
-    for line in lines[1:]:
-        name, colon, value = line.partition(b":")
-        kind = KINDS.get(name, -1)
-        if kind < 0:
-            kind = classify(name)
-        if not colon:
-            raise BadMessageError(400, "a field line without a colon")
+def _request_fields(head: RequestHead, data: bytes, at: int, most_fields: int) -> None:
+    named: list[bytes] | None = None
+    kept = at  # from here on, nothing was left out
+    lines = Lines(data, at, most_fields)
+    while lines.next():
+        kind = lines.kind
         if kind == PLAIN:
-            kept.append(line)
-        elif kind == HOST:
-            _host(head, value)
-            kept.append(line)
-        elif kind == CONNECTION:
-            named += connection_options(value)
-        elif kind == LENGTH:
-            head.length = content_length(value, head.length)
-            kept.append(length_line(line, value, head.length))
-        elif kind == CODING:
-            head.chunked = transfer_coding(value, head.chunked)
+            continue
+        if kind == HOST:
+            _host(head, data, lines.colon + 1, lines.stop)
+            continue
+        if kind == LENGTH:
+            head.length = content_length(data, lines.colon + 1, lines.stop, head.length)
+            if not has_zeros(data, lines.colon + 1, lines.stop):
+                continue
         elif kind == EXPECT:
             if head.http11:  # RFC 9110, 10.1.1: one in HTTP/1.0 is ignored
-                kept.append(line)
+                continue
+        elif kind == CONNECTION:
+            named = connection_options(lines.value(), named)
+        elif kind == CODING:
+            head.chunked = transfer_coding(lines.value(), head.chunked)
         elif kind >= FORWARDED_FOR:
-            head.claims.append((kind, value.strip(b" \t")))
+            _claim(head, kind, lines.value())
         elif kind == UPGRADE:
-            head.upgrade += upgrade_offer(value)
+            head.upgrade = upgrade_offer(lines.value(), head.upgrade)
+        head.fields += cut(data, kept, lines.start - 2)
+        kept = lines.stop
+        if kind == LENGTH:
+            head.fields += b"\r\nContent-Length: %d" % head.length
+    head.fields += cut(data, kept, len(data))
     if head.chunked and not head.http11:
         raise BadMessageError(400, "Transfer-Encoding in HTTP/1.0")
     if head.chunked and head.length >= 0:
         raise BadMessageError(400, "both Content-Length and Transfer-Encoding")
     if head.upgrade and not _may_upgrade(head, named):
-        head.upgrade = []
-    if named:
+        head.upgrade = None
+    if named is not None:
         head.keep = b"close" not in named and (head.http11 or b"keep-alive" in named)
-        if named not in ([b"keep-alive"], [b"close"]):
-            head.lines = without(kept, named)
+        head.fields = without(head.fields, named)
 
 
-def _answer_fields(head: AnswerHead, lines: list[bytes]) -> None:
-    kept = head.lines
-    named: list[bytes] = []
-    for line in lines[1:]:
-        name, colon, value = line.partition(b":")
-        kind = KINDS.get(name, -1)
-        if kind < 0:
-            kind = classify(name)
-        if not colon:
-            raise BadMessageError(502, "a field line without a colon")
-        if kind == PLAIN:
-            kept.append(line)
-        elif kind == LENGTH:
-            head.length = content_length(value, head.length)
-            kept.append(length_line(line, value, head.length))
+def _claim(head: RequestHead, kind: int, value: bytes) -> None:
+    if head.claims is None:  # most requests make none, and need no list
+        head.claims = []
+    head.claims.append((kind, value.strip(b" \t")))
+
+
+def _answer_fields(head: AnswerHead, data: bytes, at: int, most_fields: int) -> None:
+    named: list[bytes] | None = None
+    kept = at
+    lines = Lines(data, at, most_fields)
+    while lines.next():
+        kind = lines.kind
+        if kind in (PLAIN, HOST, EXPECT):
+            continue  # the last two are odd in an answer, but no business of ours
+        if kind == LENGTH:
+            head.length = content_length(data, lines.colon + 1, lines.stop, head.length)
+            if not has_zeros(data, lines.colon + 1, lines.stop):
+                continue
         elif kind == CODING:
-            head.chunked = transfer_coding(value, head.chunked)
+            head.chunked = transfer_coding(lines.value(), head.chunked)
         elif kind == CONNECTION:
-            named += connection_options(value)
+            named = connection_options(lines.value(), named)
         elif kind == UPGRADE:
-            head.upgrade += upgrade_offer(value)
-        elif kind == REQUEST_ID:  # the client gets the one that its request had
-            continue
-        elif kind >= HOST:  # an odd field in an answer, but no business of ours
-            kept.append(line)
+            head.upgrade = upgrade_offer(lines.value(), head.upgrade)
+        elif kind >= FORWARDED_FOR and kind != REQUEST_ID:
+            continue  # a request id is left out: the client gets the one that its request had
+        head.fields += cut(data, kept, lines.start - 2)
+        kept = lines.stop
+        if kind == LENGTH:
+            head.fields += b"\r\nContent-Length: %d" % head.length
+    head.fields += cut(data, kept, len(data))
     if head.chunked and (head.length >= 0 or not head.keep):
         raise BadMessageError(502, "chunked beside a Content-Length, or in HTTP/1.0")
-    if named:
+    if named is not None:
         # An HTTP/1.0 worker's keep-alive is not used: it cannot be relied on.
         head.keep = head.keep and b"close" not in named
-        if named not in ([b"keep-alive"], [b"close"]):
-            head.lines = without(kept, named)
+        head.fields = without(head.fields, named)
 
 
-def _may_upgrade(head: RequestHead, named: list[bytes]) -> bool:
+def _may_upgrade(head: RequestHead, named: list[bytes] | None) -> bool:
     """Whether the offer counts (RFC 9110, 7.8).
 
     One beside a body is not passed on, as any offer may be ignored: the worker could switch
     before it has read the body, and two readers would disagree where the new protocol begins.
     """
-    return head.http11 and b"upgrade" in named and head.length <= 0 and not head.chunked
+    offered = named is not None and b"upgrade" in named
+    return offered and head.http11 and head.length <= 0 and not head.chunked
 
 
-def _host(head: RequestHead, value: bytes) -> None:
-    value = value.strip(b" \t")
-    if head.host or not _is_authority(value):
-        raise BadMessageError(400, "more than one Host, or a bad one")
+def _host(head: RequestHead, data: bytes, start: int, stop: int) -> None:
+    if start < stop and octet(data, start) == SPACE:
+        start += 1
+    value = cut(data, start, stop)
+    if not _is_plain_host(data, start, stop):
+        value = value.strip(b" \t")
+        if not _is_authority(value):
+            raise BadMessageError(400, "a bad Host")
+    if head.host:
+        raise BadMessageError(400, "more than one Host")
     head.host = value
+
+
+def _is_plain_host(data: bytes, start: int, stop: int) -> bool:
+    """Whether it is a name as most are, perhaps with a port: what that is needs no regex."""
+    colon = find(data, COLON, start, stop)
+    end = stop if colon < 0 else colon
+    if end == start or not spans(data, start, end, PLAIN_HOST):
+        return False
+    return colon < 0 or (stop - colon <= 6 and spans(data, colon + 1, stop, DIGITS))
 
 
 def _is_authority(value: bytes) -> bool:
@@ -288,18 +343,20 @@ def _is_authority(value: bytes) -> bool:
     return True
 
 
-def _other_target(head: RequestHead) -> None:
+def _other_target(head: RequestHead, tls: bool) -> None:
     """Absolute form becomes origin form, and its authority the Host (RFC 9112, 3.2.2)."""
     match = _ABSOLUTE.fullmatch(head.target)
     if match is not None:
-        host, path = match.groups()
+        secure, host, path = match.groups()
+        if secure and not tls:  # RFC 9110, 7.4
+            raise BadMessageError(400, "an https target, but the connection is not secured")
         if not _is_authority(host):
             raise BadMessageError(400, "bad authority in the request target")
         if head.http11 and not head.host:
             raise BadMessageError(400, "no Host")
         head.host = host
         line = b"Host: " + host
-        head.lines = [line if _is_host(other) else other for other in head.lines]
+        head.fields = join([line if _is_host(other) else other for other in head.lines])
         bare = b"*" if head.method == b"OPTIONS" and not path else b"/"
         head.target = path if path.startswith(b"/") else bare + path
     elif head.target != b"*" or head.method != b"OPTIONS":

@@ -21,7 +21,7 @@ class Intake:
         self._resolver = resolver
         self._queue: Queue | None = None
         self._looking: asyncio.Task[None] | None = None
-        self.first = threading.Event()  # a queue was applied
+        self.first = threading.Event()  # a queue was applied, names and all
 
     def apply(self, queue: Queue) -> None:
         """Serve from this queue."""
@@ -30,11 +30,12 @@ class Intake:
         stale = self._resolver.stale(self._names(queue))
         if stale and self._looking is None:
             self._looking = asyncio.create_task(self._look_up(stale))
+        if self._looking is None:
+            self.first.set()
 
     def _offer(self, queue: Queue) -> None:
         places = self._resolver.known(self._names(queue))
         self._plane.offer(self._directory.update(queue, places, time.monotonic()))
-        self.first.set()
 
     def tend(self) -> None:
         """Serve from what time has made of the last queue."""
@@ -49,6 +50,7 @@ class Intake:
             self._looking = None
         if changed and self._queue is not None:
             self._offer(self._queue)
+        self.first.set()
 
     def _names(self, queue: Queue) -> list[Name]:
         return [(entry.host, entry.port) for entry in queue.workers]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.balancer.client import Client
 from steelyard.balancer.loop import IN, Handler
+from steelyard.balancer.shed import BREATH, Shed
 
 if TYPE_CHECKING:
     from steelyard.balancer.plane import Plane
@@ -18,17 +19,17 @@ log = logging.getLogger(__name__)
 
 # The connection that failed is gone; the next one may be fine.
 _PASSING = frozenset({errno.ECONNABORTED, errno.EPROTO, errno.EPERM, errno.EINTR})
-BREATH = 0.25  # how long to leave clients waiting when we have no file descriptor for them
 
 
 class Listener(Handler):
-    """Our share of the port. Others hold the same socket, so it is left, never shut down."""
+    """Our share of the port. Others hold the same socket, so it is closed, never shut down."""
 
-    __slots__ = ("_accepting", "_plane", "_sock", "_warned")
+    __slots__ = ("_accepting", "_plane", "_shed", "_sock", "_warned")
 
     def __init__(self, plane: Plane, sock: socket.socket) -> None:
         sock.setblocking(False)
         self._plane = plane
+        self._shed = Shed(plane)
         self._sock = sock
         self._accepting = True
         self._warned = False
@@ -36,6 +37,14 @@ class Listener(Handler):
         plane.loop.add(sock.fileno(), self, IN)
 
     def on_event(self, mask: int) -> None:
+        plane = self._plane
+        if len(plane.clients) >= plane.settings.connections and not self._shed.make_room():
+            self._look_away()
+        else:
+            self._take()
+
+    def _take(self) -> None:
+        """Who waits, as long as there is room."""
         plane = self._plane
         while len(plane.clients) < plane.settings.connections:
             try:
@@ -48,7 +57,6 @@ class Listener(Handler):
                 self._out_of(error)
                 return
             self._admit(sock, address[0])
-        self._pause()
 
     def expire(self) -> None:
         self.resume()
@@ -64,11 +72,12 @@ class Listener(Handler):
             self._plane.loop.unpark(self._sock.fileno(), IN)
 
     def leave(self) -> None:
-        """Take who is waiting already, then nobody."""
+        """Take who is waiting already, then nobody. When all who hold the socket have left it,
+        the kernel refuses the next client instead of letting it wait for us in vain."""
         if self._accepting:
-            self.on_event(IN)
+            self._take()
         self._pause()
-        self.deadline = inf
+        self._plane.loop.drop(self._sock.fileno(), self._sock)
 
     def _admit(self, sock: socket.socket, peer: str) -> None:
         """A client that cannot be taken in must not take the listener down with it."""
@@ -85,10 +94,15 @@ class Listener(Handler):
             self._plane.crowd.admit(client)
 
     def _out_of(self, error: OSError) -> None:
-        """No file descriptor or memory: level-triggered epoll would spin, so look away a while."""
+        """No file descriptor or memory."""
         if not self._warned:
             self._warned = True
             log.warning("cannot accept clients for now: %s", error)
+        if not self._shed.make_room():
+            self._look_away()
+
+    def _look_away(self) -> None:
+        """Level-triggered epoll would spin: leave clients waiting a while."""
         self._pause()
         self.deadline = self._plane.loop.now + BREATH
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Protocol
 
+from steelyard.balancer.octets import front
 from steelyard.balancer.syscalls import Poller, monotonic
 
 log = logging.getLogger(__name__)
@@ -120,7 +121,7 @@ class Loop:
 
     def taken(self, count: int) -> bytes:
         """A copy of the first bytes in the buffer."""
-        return bytes(self.view[:count])
+        return front(self.buffer, count)
 
     def run(self) -> None:
         """Serve until `running` is False."""

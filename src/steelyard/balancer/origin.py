@@ -11,22 +11,23 @@ import socket
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
-from steelyard.balancer.fields import (
+from steelyard.balancer.grammar import RequestHead
+from steelyard.balancer.names import (
     FORWARDED,
     FORWARDED_FOR,
     FORWARDED_HOST,
     FORWARDED_PROTO,
     REQUEST_ID,
 )
-from steelyard.balancer.grammar import RequestHead
+from steelyard.balancer.octets import numbered
 
 _NAMES = {
-    FORWARDED_FOR: b"X-Forwarded-For: ",
-    FORWARDED_PROTO: b"X-Forwarded-Proto: ",
-    FORWARDED_HOST: b"X-Forwarded-Host: ",
-    FORWARDED: b"Forwarded: ",
+    FORWARDED_FOR: b"\r\nX-Forwarded-For: ",
+    FORWARDED_PROTO: b"\r\nX-Forwarded-Proto: ",
+    FORWARDED_HOST: b"\r\nX-Forwarded-Host: ",
+    FORWARDED: b"\r\nForwarded: ",
 }
-_USUAL = b"X-Forwarded-For: %b\r\nX-Forwarded-Proto: %b\r\nX-Forwarded-Host: "
+_USUAL = b"\r\nX-Forwarded-For: %b\r\nX-Forwarded-Proto: %b\r\nX-Forwarded-Host: "
 _WELL_FORMED = re.compile(rb"[A-Za-z0-9._~+/=:@-]{1,128}")
 
 
@@ -57,7 +58,7 @@ class Manner:
     def next_id(self) -> bytes:
         """A request id. A counter, for a random number per request would cost more than it."""
         self._count += 1
-        return b"%b-%x" % (self._prefix, self._count)
+        return numbered(self._prefix, self._count)
 
 
 class Origin:
@@ -79,11 +80,11 @@ class Origin:
             self._usual = _USUAL % (self.peer, scheme)
 
     def lines(self, head: RequestHead) -> bytes:
-        """The fields that tell where the request came from."""
+        """The fields that tell where the request came from, each after a CRLF."""
         host = head.host or self.local
         if self._usual:
             return self._usual + host
-        return b"\r\n".join(self._all(head, host))
+        return b"".join(self._all(head, host))
 
     def request_id(self, head: RequestHead) -> bytes:
         """The id that a trusted proxy gave, or one of ours."""
@@ -92,6 +93,11 @@ class Origin:
             if len(given) == 1 and _WELL_FORMED.fullmatch(given[0]):
                 return given[0]
         return self._manner.next_id()
+
+    def secure(self, head: RequestHead) -> bool:
+        """Whether the client's own connection is encrypted, as far as we are told."""
+        claimed = _claimed(head, FORWARDED_PROTO) if self.trusted else []
+        return (claimed or [self.scheme])[0] == b"https"
 
     def _all(self, head: RequestHead, host: bytes) -> list[bytes]:
         believed = {kind: _claimed(head, kind) if self.trusted else [] for kind in _NAMES}
@@ -117,7 +123,7 @@ def local_address(sock: socket.socket) -> bytes:
 
 
 def _claimed(head: RequestHead, kind: int) -> list[bytes]:
-    return [value for claim, value in head.claims if claim == kind and value]
+    return [value for claim, value in head.claims or () if claim == kind and value]
 
 
 def _element(peer: bytes, host: bytes, scheme: bytes) -> bytes:

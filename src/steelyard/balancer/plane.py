@@ -1,7 +1,7 @@
 """Plane: the data plane of one process. All of it runs in one thread.
 
-The control thread reaches in at two points only, each a swapped reference and a wake-up:
-`offer` (a new table) and `stop`.
+The control thread reaches in at three points only, each a swapped reference: `offer` (a new
+table), `stop`, and `identity` (new certificates), which is looked at with each new client.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from steelyard.balancer.crowd import Crowd
 from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.gauge import GAUGES, assume
+from steelyard.balancer.identity import load_identity
 from steelyard.balancer.journal import Journal
 from steelyard.balancer.limits import Limits
 from steelyard.balancer.line import Line
@@ -26,6 +27,7 @@ from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
 from steelyard.balancer.overdue import Overdue
+from steelyard.balancer.sticky import make_sticky
 from steelyard.balancer.table import EMPTY, Table
 from steelyard.balancer.worker import Worker
 from steelyard.config.settings import Gateway
@@ -38,7 +40,7 @@ class Plane:
     """What clients and exchanges share: the loop, the limits and the present table."""
 
     __slots__ = (
-        "_listener",
+        "_listeners",
         "_offered",
         "_stops",
         "_waker",
@@ -50,6 +52,7 @@ class Plane:
         "ejector",
         "gauge",
         "greeted",
+        "identity",
         "journal",
         "keyed",
         "limits",
@@ -60,8 +63,11 @@ class Plane:
         "own",
         "refused",
         "room",
+        "scheme",
         "settings",
+        "sticky",
         "table",
+        "unshaken",
         "waiting_since",
     )
 
@@ -73,6 +79,8 @@ class Plane:
         self.keyed = settings.policy in KEYED  # the policy wants to know who asks
         self.gauge = GAUGES.get(settings.policy)  # None: nobody asks how long a worker takes
         self.greeted = settings.proxy_protocol == "on"  # by trusted proxies
+        self.identity = load_identity(settings.pairs) if settings.tls_cert else None
+        self.scheme = b"http" if self.identity is None else b"https"  # of clients
         self.room = settings.worker_concurrency or sys.maxsize  # exchanges at once, per worker
         self.line: Line[Exchange] = Line(settings.waiting)
         self.waiting_since = inf  # when the first of the line joined it
@@ -84,17 +92,23 @@ class Plane:
         self.crowd = (
             None if settings.client_connections is None else Crowd(settings.client_connections)
         )
+        self.sticky = make_sticky(settings)
         whole = settings.total_timeout
         self.overdue = None if whole is None else Overdue(self.loop, whole)
         self.table: Table = EMPTY
         self.clients: set[Client] = set()
         self.draining = False
         self.refused = 0  # requests that found no worker
+        self.unshaken = 0  # clients that did not get through the TLS handshake
         self.own: dict[int, int] = {}  # answers of our own, by status
         self._offered: Table = EMPTY
         self._stops = 0
         self._waker = Waker(self.loop, self)
-        self._listener = Listener(self, listener)
+        self._listeners = [Listener(self, listener)]
+
+    def accept_from(self, listener: socket.socket) -> None:
+        """Take clients from one more socket; before `run`."""
+        self._listeners.append(Listener(self, listener))
 
     # From any thread
 
@@ -175,7 +189,7 @@ class Plane:
         known = tally.seen
         self.gauge(tally, seconds, line, self.loop.now)
         if not known:
-            assume(worker.tally for worker in self.table.serving)
+            assume([worker.tally for worker in self.table.serving])
 
     def struck(self, worker: Worker) -> None:
         """A worker failed a request."""
@@ -203,7 +217,8 @@ class Plane:
         if self.overdue is not None:
             self.overdue.left(client)
         if not self.draining:
-            self._listener.resume()
+            for listener in self._listeners:
+                listener.resume()
         elif not self.clients:
             self.loop.running = False
 
@@ -214,11 +229,14 @@ class Plane:
             worker.serving = True
         if table.serving != self.table.serving:
             self.ejector.fleet([worker.record for worker in table.serving])
+        if self.sticky is not None:
+            self.sticky.serve(table.serving)
         self.table = table
         self.bell.ring()
 
     def _drain(self) -> None:
-        self._listener.leave()
+        for listener in self._listeners:
+            listener.leave()
         self.draining = True
         log.info("stopping: %d clients have %g s", len(self.clients), self.settings.drain)
         self._waker.deadline = self.loop.now + self.settings.drain

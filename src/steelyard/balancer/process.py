@@ -6,8 +6,7 @@ import gc
 import logging
 import random
 import socket
-from collections.abc import Iterable
-from math import inf
+from collections.abc import Callable, Iterable, Sequence
 
 from steelyard.balancer.access_log import AccessLog
 from steelyard.balancer.control import Control
@@ -16,7 +15,7 @@ from steelyard.balancer.feed import AgentSource
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.signals import Signals
 from steelyard.config.settings import Gateway
-from steelyard.config.values import parse_address
+from steelyard.config.values import WORKER, parse_worker
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
 from steelyard.errors import UsageError
@@ -26,19 +25,30 @@ log = logging.getLogger(__name__)
 FAREWELL = 3.0  # for the last report; the agent may be gone
 
 
-def run_balancer(settings: Gateway, fd: int, balancer_id: str, source: AgentSource | Queue) -> None:
-    """Serve clients of the listening socket `fd` until SIGTERM or SIGINT; call in the main thread.
+def run_balancer(
+    settings: Gateway,
+    fds: Sequence[int],
+    balancer_id: str,
+    source: AgentSource | Queue,
+    begin: Callable[[bool], bool] | None = None,
+) -> None:
+    """Serve clients of the listening sockets `fds` until SIGTERM or SIGINT; in the main thread.
 
     The first signal lets open exchanges end, for at most `settings.drain`; a second one does not.
+    `begin` is called when all is there, with whether that includes a queue; it may say no.
     """
-    plane = Plane(settings, socket.socket(fileno=fd), Bell())
+    first, *others = (socket.socket(fileno=fd) for fd in fds)
+    plane = Plane(settings, first, Bell())
+    for sock in others:
+        plane.accept_from(sock)
     Signals(plane)
     control = Control(plane, balancer_id, source, random.Random())
     writer = _access_log(settings, plane)
-    control.start()
+    knows = control.start()
     gc.freeze()  # what lives until the end need not be looked through again and again
-    log.info("serving")
-    plane.run()
+    if begin is None or begin(knows):
+        log.info("serving")
+        plane.run()
     if writer is not None:
         writer.finish(FAREWELL)
     control.finish(FAREWELL)
@@ -64,26 +74,15 @@ def fixed_queue(workers: Iterable[str]) -> Queue:
 
 
 def _entry(text: str) -> Entry:
-    place, _, weight = text.partition("=")
     try:
-        address = parse_address(place)
-        return Entry(
-            name=place,
-            host=address.host,
-            port=address.port,
-            score=100.0,
-            state=State.LU,
-            weight=_positive(weight or "1"),
-        )
+        address, weight = parse_worker(text)
     except ValueError as error:
-        raise UsageError(
-            f"{text!r} is not a worker",
-            hint="HOST:PORT or HOST:PORT=WEIGHT, for instance 127.0.0.1:9000=2",
-        ) from error
-
-
-def _positive(text: str) -> float:
-    weight = float(text)
-    if not 0 < weight < inf:
-        raise ValueError("a weight above 0")
-    return weight
+        raise UsageError(f"{text!r} is not a worker", hint=WORKER.expects()) from error
+    return Entry(
+        name=text.partition("=")[0],
+        host=address.host,
+        port=address.port,
+        score=100.0,
+        state=State.LU,
+        weight=weight,
+    )

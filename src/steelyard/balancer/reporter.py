@@ -28,6 +28,7 @@ class Draft(NamedTuple):
     report: Report
     totals: dict[Worker, Totals]
     refused: int
+    unshaken: int
 
 
 class Reporter:
@@ -39,6 +40,7 @@ class Reporter:
         self._directory = directory
         self._reported: dict[Worker, Totals] = {}
         self._refused = 0
+        self._unshaken = 0
 
     def draft(self, farewell: bool = False) -> Draft:
         """A report of now."""
@@ -53,7 +55,7 @@ class Reporter:
             if self._directory.listed(worker) or inflight or new.requests:
                 before = traffic.get(worker.name)
                 traffic[worker.name] = new if before is None else _sum(before, new)
-        refused = self._plane.refused
+        refused, unshaken = self._plane.refused, self._plane.unshaken
         report = Report(
             balancer=self._balancer,
             epoch=table.epoch,
@@ -62,14 +64,16 @@ class Reporter:
             waiting=len(self._plane.line),
             wait_seconds=max(0.0, monotonic() - self._plane.waiting_since),
             refused=refused - self._refused,
+            unshaken=unshaken - self._unshaken,
             farewell=farewell,
         )
-        return Draft(report, totals, refused)
+        return Draft(report, totals, refused, unshaken)
 
     def sent(self, draft: Draft) -> None:
         """The draft has left: count from there, and forget workers that are gone and done."""
         self._reported = draft.totals
         self._refused = draft.refused
+        self._unshaken = draft.unshaken
         if self._plane.table is not self._directory.latest:
             return  # the data thread may still pick a worker that the latest queue left out
         for worker, totals in list(draft.totals.items()):

@@ -6,10 +6,14 @@ import contextlib
 import socket
 import struct
 from math import inf
+from typing import TYPE_CHECKING
 
 from steelyard.balancer.framing import Buffer
 from steelyard.balancer.loop import IN, OUT, Handler, Loop
-from steelyard.balancer.syscalls import receive, transmit
+from steelyard.balancer.syscalls import receive, transmit, transmit_both
+
+if TYPE_CHECKING:
+    from steelyard.balancer.tls import Tls
 
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER with no time: close sends RST
 
@@ -17,7 +21,7 @@ _RESET = struct.pack("ii", 1, 0)  # SO_LINGER with no time: close sends RST
 class Stream(Handler):
     """One TCP connection, of a client or to a worker."""
 
-    __slots__ = ("fd", "loop", "mask", "open", "parked", "pending", "sent", "sock")
+    __slots__ = ("fd", "loop", "mask", "open", "parked", "pending", "sent", "sock", "tls")
 
     def __init__(self, loop: Loop, sock: socket.socket, mask: int) -> None:
         self.loop = loop
@@ -29,6 +33,7 @@ class Stream(Handler):
         self.deadline = inf
         self.open = True
         self.parked = False
+        self.tls: Tls | None = None  # between us and the socket, when a client came over TLS
         loop.add(self.fd, self, mask)
 
     def receive(self) -> int:
@@ -36,10 +41,16 @@ class Stream(Handler):
 
         −2 is a false alarm: nothing is there.
         """
+        if self.tls is not None:
+            return self.tls.receive(self)
         return receive(self.fd, self.loop.buffer)
 
     def send(self, data: Buffer) -> bool:
         """Send, or keep for later; False when the peer is gone."""
+        if self.tls is not None:
+            data = self.tls.encrypt(self, data)
+            if not data:
+                return False
         if self.pending:
             self.pending += data
             return True
@@ -49,6 +60,21 @@ class Stream(Handler):
         self.sent += count
         if count < len(data):
             self.pending += data[count:]
+            self.watch(self.mask | OUT)
+        return True
+
+    def send_both(self, first: bytes, second: Buffer) -> bool:
+        """Send one after the other, without copying them together."""
+        if self.tls is not None or self.pending:
+            return self.send(first + second)
+        count = transmit_both(self.fd, first, second)
+        if count < 0:
+            return False
+        self.sent += count
+        size = len(first)
+        if count < size + len(second):
+            self.pending += first[count:]
+            self.pending += second[max(0, count - size) :]
             self.watch(self.mask | OUT)
         return True
 
@@ -94,12 +120,15 @@ class Stream(Handler):
     def close(self) -> None:
         """Forget it; the socket is closed when the round is over."""
         if self.open:
+            if self.tls is not None and not self.pending:
+                self.tls.finish(self)
             self.open = False
             self.loop.drop(self.fd, self.sock)
 
     def reset(self) -> None:
         """Close so that the peer cannot mistake the end for a proper one."""
         if self.open:
+            self.tls = None  # it would say a proper farewell
             with contextlib.suppress(OSError):
                 self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.close()

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
-__all__ = ["GONE", "NOTHING", "Poller", "monotonic", "receive", "transmit"]
+__all__ = ["GONE", "NOTHING", "Poller", "monotonic", "receive", "transmit", "transmit_both"]
 
 GONE = -1  # the peer is
 NOTHING = -2  # a false alarm
@@ -35,6 +35,16 @@ def transmit(fd: int, data: Buffer) -> int:
     """How many bytes the kernel took, perhaps none; or GONE."""
     try:
         return os.write(fd, data)
+    except BlockingIOError:
+        return 0
+    except OSError:
+        return GONE
+
+
+def transmit_both(fd: int, first: bytes, second: Buffer) -> int:
+    """As `transmit`, one after the other."""
+    try:
+        return os.writev(fd, (first, second))
     except BlockingIOError:
         return 0
     except OSError:

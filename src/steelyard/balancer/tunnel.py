@@ -136,8 +136,11 @@ class Side(Handler):
 
     def finish(self) -> None:
         """Tell the peer that no more comes; it has all that came before."""
+        stream = self.stream
+        if stream.tls is not None and not stream.tls.finish(stream):
+            return  # TLS has a word of its own for it, which goes first
         with contextlib.suppress(OSError):  # it is gone, which the next event tells
-            self.stream.sock.shutdown(socket.SHUT_WR)
+            stream.sock.shutdown(socket.SHUT_WR)
         self.shut = True
         self._park_when_done()
         self._tunnel.settle()

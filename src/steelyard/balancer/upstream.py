@@ -118,7 +118,7 @@ class Upstream(Stream):
             self.abort()
         elif count > 0:
             self.worker.tally.received += count
-            exchange.on_answer(self.loop.view[:count])
+            exchange.on_answer(count)
         elif count == 0:
             exchange.on_answer_end()
         else:

@@ -28,6 +28,11 @@ def choose_cores() -> Cores:
     return Cores(allowed[0], allowed[1 % len(allowed)])
 
 
+def count() -> int:
+    """Cores of the machine."""
+    return os.cpu_count() or 1
+
+
 @contextmanager
 def on_core(core: int) -> Iterator[None]:
     """This process on one core: what watches must not disturb what is watched."""
@@ -50,7 +55,7 @@ def describe() -> str:
     """Processor, cores, memory, kernel, interpreter: what figures depend on."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
-        f"{_processor()}, {os.cpu_count()} cores, {gigabytes:.0f} GiB, "
+        f"{_processor()}, {count()} cores, {gigabytes:.0f} GiB, "
         f"Linux {platform.release().partition('-')[0]}, Python {platform.python_version()}"
     )
 

@@ -5,7 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-TITLE = "# Benchmarks\n\nWritten by `steelyard bench`; see `bench/README.md`.\n"
+TITLE = """# Benchmarks
+
+Written by `steelyard bench`, each section by its own command; how to run them is in
+[bench/README.md](../bench/README.md). Figures of different runs, or machines, do not compare.
+
+**How it is measured.** A proxy has one core to itself, with one process or thread; the client (wrk,
+or our own for WebSocket messages) and the backend (nginx, or an echo) share another. For each case
+all contenders are up, and are asked in turn, round after round, in a changing order: what disturbs
+the machine disturbs all alike. CPU is user + system time of all processes of a proxy over a round,
+from /proc, per request; requests/s depend on the other core as well. Memory per idle connection is
+what a fresh process grew by, without pages of files, when that many clients had each had an answer
+and stayed.
+
+**What is compared.** All add X-Forwarded-For, X-Forwarded-Proto and Via, log nothing and keep
+connections open on both sides; one that does not is left out, and who opens many connections to the
+backend is remarked upon. nginx writes no temporary files; HAProxy's heap is not returned to the
+kernel after every request (see `src/steelyard/bench/proxies`). `-64k` have 64 KiB buffers,
+`haproxy-splice` leaves bodies in the kernel besides; `pure` and `compiled` are our balancer.
+
+**How to read it.** Figures are medians over the rounds, ± half the distance of the quartiles;
+ratios are of medians: 0.90 is a tenth cheaper. A difference below a tenth is not resolved. A round
+in which other processes took more than a tenth of the two cores is disturbed.
+"""
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from steelyard.cli.common import Messages
-from steelyard.cli.options import settings_from
-from steelyard.cli.preflight import warn_exposure
+from steelyard.cli.options import settings_loader
+from steelyard.cli.preflight import require_certificates, warn_exposure, with_secret
 from steelyard.config.settings import Settings
 from steelyard.config.values import parse_address
 from steelyard.core.queue import Queue
 from steelyard.errors import UsageError
-from steelyard.supervisor.plan import AgentLink, agent_link
+from steelyard.supervisor.activation import given_sockets
+from steelyard.supervisor.notify import Notify
+from steelyard.supervisor.plan import AgentLink, Order, agent_link
 from steelyard.supervisor.supervise import Supervisor
 
 
@@ -30,23 +34,30 @@ def balancer(
     ] = None,
 ) -> None:
     """Run only balancers: a plain reverse proxy in front of fixed workers, or of an agent's."""
-    settings = settings_from(ctx)
-    warn_exposure(settings)
-    source = _source(settings, worker or [], agent)
-    console = Messages()
-    raise SystemExit(asyncio.run(_serve(settings, source, console)))
+    load = settings_loader(ctx)
+
+    def order() -> Order:
+        settings = load()
+        require_certificates(settings)
+        warn_exposure(settings)
+        return Order(with_secret(settings), _source(settings, worker or [], agent))
+
+    raise SystemExit(asyncio.run(_serve(order(), order, Messages())))
 
 
 def _source(settings: Settings, workers: list[str], agent: str | None) -> AgentLink | Queue:
-    if bool(workers) == bool(agent):
+    """What the command line says, else the file: a flag wins over a key."""
+    chosen = workers or ([] if agent else settings.gateway.workers)
+    if bool(chosen) == bool(agent):
         raise UsageError(
             "a balancer needs either workers or an agent",
-            hint="--worker HOST:PORT (repeat it), or --agent HOST:PORT",
+            hint="--worker HOST:PORT (repeat it), or `workers` under [gateway] in steelyard.toml, "
+            "or --agent HOST:PORT",
         )
     if agent is None:
         from steelyard.balancer.process import fixed_queue
 
-        return fixed_queue(workers)
+        return fixed_queue(chosen)
     try:
         address = parse_address(agent)
     except ValueError as error:
@@ -54,13 +65,18 @@ def _source(settings: Settings, workers: list[str], agent: str | None) -> AgentL
     return agent_link(address, settings)
 
 
-async def _serve(settings: Settings, source: AgentLink | Queue, console: Console) -> int:
+async def _serve(order: Order, load: Callable[[], Order], console: Console) -> int:
     def say(line: str) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
-    supervisor = Supervisor(settings, say, source)
+    given = given_sockets(os.environ, os.getpid())
+    supervisor = Supervisor(order, say, load, Notify(os.environ), given)
     supervisor.start()
-    say(f"serving on http://{supervisor.address}, Ctrl-C stops")
+    await supervisor.serving()
+    if not supervisor.over:
+        supervisor.notify.ready()
+        scheme = order.settings.gateway.scheme
+        say(f"serving on {scheme}://{supervisor.address}, Ctrl-C stops")
     failed = await supervisor.stopped_or_failed()
     await supervisor.close()
     return 1 if failed else 0

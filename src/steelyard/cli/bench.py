@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from steelyard.cli.bench_balancer import bench_balancer
+from steelyard.cli.bench_soak import bench_soak
 from steelyard.cli.bench_tail import bench_tail
 
 
@@ -16,4 +17,5 @@ def bench_app() -> typer.Typer:
     )
     app.command("balancer")(bench_balancer)
     app.command("tail")(bench_tail)
+    app.command("soak")(bench_soak)
     return app

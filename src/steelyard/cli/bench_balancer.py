@@ -9,20 +9,26 @@ from typing import Annotated
 import typer
 
 from steelyard.bench.balancer import page
-from steelyard.bench.balancer.bench import Wish, measure
+from steelyard.bench.balancer.bench import CROWD, Wish, measure
 from steelyard.bench.balancer.cases import CASES
 from steelyard.bench.balancer.contenders import contenders
-from steelyard.bench.balancer.summary import Summaries, summarise
+from steelyard.bench.balancer.overview import bars, ratios
+from steelyard.bench.balancer.result import Result, conclude
 from steelyard.bench.balancer.table import tables
 from steelyard.bench.markdown import write_section
 from steelyard.cli.bench_common import InstallOption, WriteOption, chosen, show_cells, show_notes
 from steelyard.cli.common import JsonOption, Messages, print_json
 from steelyard.cli.watch import RichWatcher
 
+ROUNDS, QUICK_ROUNDS = 9, 3
+QUICK_CROWD = 1000
+
 
 def bench_balancer(
-    rounds: Annotated[int, typer.Option(min=1, max=100, help="Of each contender and case.")] = 9,
-    seconds: Annotated[int, typer.Option(min=1, max=60, help="Of one round.")] = 2,
+    rounds: Annotated[
+        int, typer.Option(min=1, max=100, help="Of each contender and case.")
+    ] = ROUNDS,
+    seconds: Annotated[int, typer.Option(min=1, max=60, help="Of one round.")] = 1,
     connections: Annotated[int, typer.Option(min=1, max=1000, help="Of the client.")] = 64,
     only: Annotated[
         str | None, typer.Option(metavar="NAME,…", help="Contenders; by default all.")
@@ -30,25 +36,33 @@ def bench_balancer(
     case: Annotated[
         str | None, typer.Option(metavar="NAME,…", help="Cases; by default all.")
     ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help=f"{QUICK_ROUNDS} rounds, {QUICK_CROWD} idle connections."),
+    ] = False,
     install: InstallOption = True,
     json: JsonOption = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     write: WriteOption = None,
 ) -> None:
     """CPU per request, rate, latency and memory: we, nginx, HAProxy, Caddy, an aiohttp proxy."""
     wish = Wish(
         contenders=chosen("contender", only, {one.name: one for one in contenders()}),
         cases=chosen("case", case, {one.name: one for one in CASES}),
-        rounds=rounds,
+        rounds=min(rounds, QUICK_ROUNDS) if quick else rounds,
         seconds=seconds,
         connections=connections,
+        crowd=QUICK_CROWD if quick else CROWD,
         install=install,
         command=shlex.join(["steelyard", *sys.argv[1:]]),
     )
     console = Messages()
     with RichWatcher(console) as watcher:
-        told = summarise(measure(wish, watcher))
+        told = conclude(measure(wish, watcher))
     if json:
         print_json(told)
+    elif markdown:
+        typer.echo(page.page(told))
     else:
         _show(told)
     if write is not None:
@@ -56,7 +70,8 @@ def bench_balancer(
         console.print(f"wrote {write}", markup=False)
 
 
-def _show(told: Summaries) -> None:
-    for table in tables(told):
-        show_cells(table.title, table.columns, table.rows)
+def _show(told: Result) -> None:
+    for table in (*tables(told), ratios(told), bars(told)):
+        if table.rows:
+            show_cells(table.title, table.columns, table.rows)
     show_notes(told.report.notes)

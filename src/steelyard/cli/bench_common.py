@@ -19,7 +19,10 @@ InstallOption = Annotated[
     typer.Option(help="Install missing programs: Debian's as root, aiohttp in a private venv."),
 ]
 WriteOption = Annotated[
-    Path | None, typer.Option("--write", metavar="FILE", help="Write the tables into this file.")
+    Path | None,
+    typer.Option(
+        "--out", "--write", metavar="FILE", help="Put the tables into this file, in their section."
+    ),
 ]
 
 

@@ -43,8 +43,9 @@ async def watch_boot(settings: Settings, address: Address, console: Console) -> 
             seen = text
             if serves(told, settings.gateway.processes):
                 break
+    url = f"{settings.gateway.scheme}://{address}"
     console.print(
-        f"[bold green]serving {settings.application.name} on http://{escape(str(address))}[/] "
+        f"[bold green]serving {settings.application.name} on {escape(url)}[/] "
         f"(workers: {told.ready}; `steelyard status` shows them, Ctrl-C stops)",
         soft_wrap=True,
     )

@@ -66,6 +66,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield _port("gateway.listen", settings.gateway.listen)
     yield _port("agent.listen", settings.agent.listen)
     yield _folder(settings)
+    yield from _certificates(settings)
     for warning in exposure_warnings(settings):
         yield Finding(what="exposure", verdict="note", detail=warning)
 
@@ -108,6 +109,24 @@ def _folder(settings: Settings) -> Finding:
     if os.access(existing, os.W_OK):
         return Finding(what="state", verdict="ok", detail=str(folder))
     return Finding(what="state", verdict="wrong", detail=f"{existing} cannot be written")
+
+
+def _certificates(settings: Settings) -> Iterator[Finding]:
+    if not settings.gateway.tls_cert:
+        return
+    from steelyard.balancer.identity import CertificateError, concerns, load_identity
+
+    try:
+        identity = load_identity(settings.gateway.pairs)
+    except CertificateError as error:
+        yield Finding(what="certificates", verdict="wrong", detail=f"{error.message}; {error.hint}")
+        return
+    for file, certificate, _ in identity.shown:
+        names = ", ".join(certificate.names) or "no host"
+        detail = f"{file} for {names}, until {certificate.ends:%Y-%m-%d}"
+        yield Finding(what="certificates", verdict="ok", detail=detail)
+    for concern in concerns(identity):
+        yield Finding(what="certificates", verdict="note", detail=concern)
 
 
 def _show(told: Findings) -> None:

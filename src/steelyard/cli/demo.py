@@ -6,14 +6,14 @@ import sys
 
 import typer
 
-from steelyard.cli.options import settings_from
+from steelyard.cli.options import settings_loader
 from steelyard.cli.up import run_up
 
 
 def demo(ctx: typer.Context) -> None:
     """Serve the built-in web application: something to look at, to load and to break."""
     command = (sys.executable, "-m", "steelyard.demo", "--port", "{port}")
-    settings = settings_from(
+    load = settings_loader(
         ctx, application_name="demo", application_command=command, probe_path="/health"
     )
-    run_up(settings)
+    run_up(load)

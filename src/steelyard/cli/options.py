@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,16 +28,27 @@ _CONFIG = "config_file"
 
 
 def settings_from(ctx: typer.Context, **overrides: Any) -> Settings:
-    """The settings of this command line; overrides (`application_command=…`) win, None is no value.
+    """The settings of this command line; overrides win (`application_command=…`), None does not."""
+    return settings_loader(ctx, **overrides)()
 
-    The environment and the working folder are read here, and nowhere else.
+
+def settings_loader(ctx: typer.Context, **overrides: Any) -> Callable[[], Settings]:
+    """What gives the settings of this command line, and gives them anew when the file has changed.
+
+    A file that was there at first must be there again: without it everything would silently be
+    as by default. The environment and the working folder are read here, and nowhere else.
     """
     given: Mapping[str, str | None] = ctx.meta[_META]
     dotted = {key.parameter: key.dotted for key in every_key()}
-    texts = {dotted[name]: given[_option(name)] for name in dotted}
-    values = {dotted[name]: value for name, value in overrides.items()}
-    file = find_file(given[_CONFIG], os.environ, Path())
-    return load_settings(file, os.environ, _without_none(texts), _without_none(values))
+    texts = _without_none({dotted[name]: given[_option(name)] for name in dotted})
+    values = _without_none({dotted[name]: value for name, value in overrides.items()})
+    first = find_file(given[_CONFIG], os.environ, Path())
+
+    def load() -> Settings:
+        file = first or find_file(None, os.environ, Path())
+        return load_settings(file, os.environ, texts, values)
+
+    return load
 
 
 def _without_none(values: Mapping[str, T | None]) -> dict[str, T]:

@@ -7,6 +7,7 @@ import typer
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.errors import UsageError
+from steelyard.token import ensure_token
 
 
 def require_command(settings: Settings) -> None:
@@ -26,6 +27,40 @@ def require_runtime(settings: Settings) -> None:
             f"runtime {settings.runtime.kind} is not built yet",
             hint="use --runtime process for now",
         )
+
+
+def require_own_workers(settings: Settings) -> None:
+    """`up` starts the workers it serves."""
+    if settings.gateway.workers:
+        raise UsageError(
+            "gateway.workers are of no use here: the agent starts workers by itself",
+            hint="`steelyard balancer` serves fixed workers; otherwise take the key out",
+        )
+
+
+def with_secret(settings: Settings) -> Settings:
+    """With the file that signs the cookies of sticky sessions, if there are to be any."""
+    if settings.gateway.sticky == "off":
+        return settings
+    path = settings.gateway.sticky_secret
+    if path is None:
+        path = settings.state.expanduser() / "sticky"
+        ensure_token(path)
+    from steelyard.balancer.sticky import read_secret
+
+    read_secret(path)  # told now, before anything is started
+    gateway = settings.gateway.model_copy(update={"sticky_secret": path.resolve()})
+    return settings.model_copy(update={"gateway": gateway})
+
+
+def require_certificates(settings: Settings) -> None:
+    """Each must load; what clients will not like about them is told."""
+    if not settings.gateway.tls_cert:
+        return
+    from steelyard.balancer.identity import concerns, load_identity
+
+    for concern in concerns(load_identity(settings.gateway.pairs)):
+        typer.secho(f"warning: {concern}", err=True, fg="yellow")
 
 
 def warn_exposure(settings: Settings) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -11,10 +13,20 @@ from rich.markup import escape
 
 from steelyard.cli.boot import BootError, watch_boot
 from steelyard.cli.common import Messages
-from steelyard.cli.options import settings_from
-from steelyard.cli.preflight import require_command, require_runtime, warn_exposure
+from steelyard.cli.options import settings_loader
+from steelyard.cli.preflight import (
+    require_certificates,
+    require_command,
+    require_own_workers,
+    require_runtime,
+    warn_exposure,
+    with_secret,
+)
 from steelyard.config.settings import Settings
 from steelyard.sockets import listen
+from steelyard.supervisor.activation import given_sockets
+from steelyard.supervisor.notify import Notify
+from steelyard.supervisor.plan import Order
 from steelyard.supervisor.supervise import Supervisor
 from steelyard.token import ensure_token
 
@@ -32,30 +44,37 @@ def up(
 
     For instance: steelyard up --min 2 --max 6 -- uvicorn app:app --port {port}
     """
-    settings = settings_from(ctx, application_command=tuple(command) if command else None)
-    run_up(settings)
+    run_up(settings_loader(ctx, application_command=tuple(command) if command else None))
 
 
-def run_up(settings: Settings) -> None:
+def run_up(load: Callable[[], Settings]) -> None:
     """Serve until stopped; the exit status tells whether it went well."""
-    require_command(settings)
-    require_runtime(settings)
-    warn_exposure(settings)
-    console = Messages()
-    raise SystemExit(asyncio.run(_serve(settings, console)))
+
+    def order() -> Order:
+        settings = load()
+        require_command(settings)
+        require_runtime(settings)
+        require_own_workers(settings)
+        require_certificates(settings)
+        warn_exposure(settings)
+        return Order(with_secret(settings), None)
+
+    raise SystemExit(asyncio.run(_serve(order(), order, Messages())))
 
 
-async def _serve(settings: Settings, console: Console) -> int:
+async def _serve(order: Order, load: Callable[[], Order], console: Console) -> int:
     def say(line: str) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
+    settings = order.settings
     # The agent will listen there: a port in use is told now, before anything is started.
     listen(settings.agent.listen, 1, "--agent-listen").close()
     ensure_token(settings.token_file)  # here, so that no balancer looks for it before it is there
-    supervisor = Supervisor(settings, say)
+    given = given_sockets(os.environ, os.getpid())
+    supervisor = Supervisor(order, say, load, Notify(os.environ), given)
     supervisor.start()
     ended = asyncio.create_task(supervisor.stopped_or_failed())
-    booted = asyncio.create_task(watch_boot(settings, supervisor.address, console))
+    booted = asyncio.create_task(_boot(settings, supervisor, console))
     await asyncio.wait({ended, booted}, return_when=asyncio.FIRST_COMPLETED)
     problem = booted.exception() if booted.done() else None
     if problem is None:
@@ -70,3 +89,8 @@ async def _serve(settings: Settings, console: Console) -> int:
     failed = problem is not None or (ended.done() and ended.result() is not None)
     console.print("stopped")
     return 1 if failed else 0
+
+
+async def _boot(settings: Settings, supervisor: Supervisor, console: Console) -> None:
+    await watch_boot(settings, supervisor.address, console)
+    supervisor.notify.ready()

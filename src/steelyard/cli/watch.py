@@ -37,9 +37,9 @@ class RichWatcher:
     def say(self, line: str) -> None:
         self._console.print(line, markup=False, soft_wrap=True)
 
-    def begin(self, steps: int) -> None:
+    def begin(self, steps: int, what: str = "rounds to measure") -> None:
         self._progress.update(self._task, total=steps)
-        self.say(f"{steps} rounds to measure")
+        self.say(f"{steps} {what}")
 
     def tell(self, text: str) -> None:
         self._progress.update(self._task, description=text)

@@ -14,7 +14,7 @@ def exposure_warnings(settings: Settings) -> list[str]:
             f"agent.listen = {agent}: the agent's API is open to the network; "
             "a token guards it, but nothing encrypts it"
         )
-    if not gateway.loopback:
+    if not gateway.loopback and not settings.gateway.tls_cert:
         warnings.append(
             f"gateway.listen = {gateway}: the application is served to the network, unencrypted"
         )

@@ -112,9 +112,11 @@ class _Reader:
 
 def _anchored(key: Key, value: Any, folder: Path) -> Any:
     """Paths in a file are relative to the file, so that it means the same from everywhere."""
+    if key.form is Form.PATHS and isinstance(value, list):
+        return [_anchored(key, one, folder) for one in value]
     if not isinstance(value, str):
         return value
-    if key.form is Form.PATH and not value.startswith("~"):
+    if key.form in {Form.PATH, Form.PATHS} and not value.startswith("~"):
         return folder / value
     if key.dotted == "store.url" and value.removeprefix(_SQLITE) not in {value, ""}:
         return f"{_SQLITE}{folder / value.removeprefix(_SQLITE)}"

@@ -25,6 +25,7 @@ class Form(Enum):
 
     PLAIN = "plain text"
     PATH = "a path"
+    PATHS = "a path or JSON"
     RANGE = "FIRST-LAST or JSON"
     WORDS = "shell words or JSON"
     JSON = "JSON"
@@ -32,6 +33,7 @@ class Form(Enum):
 
 _FORMS: Mapping[Any, Form] = {
     Path: Form.PATH,
+    tuple[Path, ...]: Form.PATHS,
     tuple[str, ...]: Form.WORDS,
     tuple[Port, Port]: Form.RANGE,
     dict[str, str]: Form.JSON,

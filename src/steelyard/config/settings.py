@@ -17,13 +17,16 @@ from steelyard.config.values import (
     Address,
     AddressText,
     Bytes,
+    CookieName,
     LogPath,
     Name,
     Networks,
+    Paths,
     Ports,
     Seconds,
     StoreUrl,
     UrlPath,
+    Workers,
 )
 
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -194,6 +197,11 @@ class Gateway(Section):
             ("proxy_protocol", "trusted_proxies"),
             lambda it: it.proxy_protocol == "off" or bool(it.trusted_proxies),
         ),
+        Rule(
+            "a key for each certificate, or none where each file holds both",
+            ("tls_cert", "tls_key"),
+            lambda it: not it.tls_key or len(it.tls_key) == len(it.tls_cert),
+        ),
     )
 
     listen: AddressText = key(
@@ -202,8 +210,29 @@ class Gateway(Section):
     processes: Annotated[int, Field(ge=1, le=64)] = key(
         2, "Balancer processes on that port.", flag="--processes"
     )
+    workers: Workers = key(
+        (),
+        "Fixed workers of `steelyard balancer`, each with its weight if that is not 1; `--worker` "
+        "and `--agent` win over it.",
+    )
+    tls_cert: Paths = key(
+        (),
+        "Serve over TLS, with the certificate in this PEM file, its chain behind it. Of several, "
+        "the first that names the host that a client asks for (subjectAltName) is shown, or else "
+        "the first. Files that change are loaded again.",
+        flag="--tls-cert",
+    )
+    tls_key: Paths = key(
+        (),
+        "The file of its private key, unencrypted, or of each in the same order; none: each "
+        "certificate's file holds its key, too.",
+        flag="--tls-key",
+    )
     backlog: Count = key(1024, "Connections that may wait to be accepted, per process.")
-    connections: Count = key(10000, "Most clients connected, per process.")
+    connections: Count = key(
+        10000,
+        "Most clients connected, per process; for more, the idle and the slow make room.",
+    )
     client_connections: Count | None = key(
         None,
         "Most connections of one client address, per process; trusted proxies are not counted.",
@@ -251,6 +280,15 @@ class Gateway(Section):
         "How a worker is chosen for a request (docs/decisions/0008-who-gets-the-request.md).",
         flag="--policy",
     )
+    sticky: Literal["off", "cookie"] = key(
+        "off", "Whether a client's requests stay with one worker, by a signed cookie."
+    )
+    sticky_cookie: CookieName = key("steelyard", "Name of that cookie; workers do not see it.")
+    sticky_secret: Path | None = key(
+        None,
+        "File with what signs it, at least 16 bytes, the same on every machine that serves the "
+        "application; none: `sticky` in the state folder, made when it is missing.",
+    )
     slow_start: Seconds = key(
         10.0, "A new worker's weight rises from a tenth to the whole in this time; 0: at once."
     )
@@ -283,6 +321,17 @@ class Gateway(Section):
     )
     eject_longest: Seconds = key(60.0, "How long at most.", gt=0)
     drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")
+
+    @property
+    def pairs(self) -> tuple[tuple[Path, Path], ...]:
+        """The files of each certificate and of its key."""
+        certificates = [path.expanduser() for path in self.tls_cert]
+        keys = [path.expanduser() for path in self.tls_key] or certificates
+        return tuple(zip(certificates, keys, strict=True))
+
+    @property
+    def scheme(self) -> str:
+        return "https" if self.tls_cert else "http"
 
 
 class Store(Section):

@@ -54,7 +54,7 @@ def _layer(texts: Iterable[tuple[Key, str, str]], problems: tuple[str, ...] = ()
 
 def value_of(key: Key, text: str) -> Any:
     """The value as the file would have given it; what it must be is checked later."""
-    may_be_json = key.form in {Form.WORDS, Form.RANGE} and text.lstrip().startswith("[")
+    may_be_json = key.form in {Form.WORDS, Form.RANGE, Form.PATHS} and text.lstrip().startswith("[")
     if may_be_json or key.form is Form.JSON:
         return json.loads(text)
     return shlex.split(text) if key.form is Form.WORDS else text

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from math import inf
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
@@ -79,6 +81,7 @@ def format_bytes(size: int) -> str:
 ADDRESS = Kind("HOST:PORT", "an address HOST:PORT", "127.0.0.1:8080 or [::1]:8080")
 SIZE = Kind("SIZE", "a size in bytes", "512K, 64MiB or 1GB", format_bytes)
 TIME = Kind("SECONDS", "a time in seconds", "5, 500ms or 2m", "{:g}".format)
+WORKER = Kind("HOST:PORT[=WEIGHT]", "HOST:PORT or HOST:PORT=WEIGHT", "127.0.0.1:9000=2")
 PORTS = Kind(
     "FIRST-LAST",
     "a first and a last port, 1…65535",
@@ -138,9 +141,37 @@ def parse_ports(value: Any) -> Any:
     return first, last
 
 
+def parse_paths(value: Any) -> Any:
+    """One path, or a list of them."""
+    return (value,) if isinstance(value, str | Path) else value
+
+
 def check_networks(values: tuple[str, ...]) -> tuple[str, ...]:
     """Addresses and networks, as the standard library writes them."""
     return tuple(str(ipaddress.ip_network(value)) for value in values)
+
+
+class WorkerAddress(NamedTuple):
+    """A fixed worker, and its share of the requests."""
+
+    address: Address
+    weight: float
+
+
+def parse_worker(text: str) -> WorkerAddress:
+    """`HOST:PORT` or `HOST:PORT=WEIGHT`."""
+    place, _, weight = text.partition("=")
+    parsed = WorkerAddress(parse_address(place), float(weight or "1"))
+    if not (0 < parsed.weight < inf and parsed.address.port):
+        raise ValueError(WORKER.expects())
+    return parsed
+
+
+def check_workers(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Texts that `parse_worker` understands, each once."""
+    if len({parse_worker(value).address for value in values}) != len(values):
+        raise ValueError(WORKER.expects())
+    return values
 
 
 AddressText = Annotated[
@@ -160,10 +191,35 @@ Networks = Annotated[
         lambda value: json.dumps(list(value)),
     ),
 ]
+Workers = Annotated[
+    tuple[str, ...],
+    AfterValidator(check_workers),
+    Kind(
+        "WORKERS",
+        "a list of different workers HOST:PORT[=WEIGHT]",
+        '["127.0.0.1:9000", "127.0.0.1:9001=2"]',
+        lambda value: json.dumps(list(value)),
+    ),
+]
+Paths = Annotated[
+    tuple[Path, ...],
+    BeforeValidator(parse_paths),
+    Kind(
+        "PATH",
+        "a path or a list of paths",
+        '"a.pem" or ["a.pem", "b.pem"]',
+        lambda value: str(value[0]) if len(value) == 1 else json.dumps([*map(str, value)]),
+    ),
+]
 Name = Annotated[
     str,
     Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$"),
     Kind("NAME", "a name of up to 40 small letters, digits and -", "shop-2"),
+]
+CookieName = Annotated[
+    str,
+    Field(pattern=r"^[0-9A-Za-z!#$%&'*+.^_`|~-]{1,64}$"),
+    Kind("NAME", "a name of up to 64 characters without spaces and separators", "SESSION"),
 ]
 UrlPath = Annotated[
     str, Field(pattern=r"^/[!-~]*$"), Kind("PATH", "a path that begins with /", "/health")

@@ -5,19 +5,12 @@ Counts are since the last report that was sent; `inflight` is the number of exch
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from steelyard.core.queue import parse_message
 
 # Upper bounds in seconds, doubling from half a millisecond; a last bucket takes what is slower.
 BOUNDS = tuple(0.0005 * 2**power for power in range(18))
-
-
-def bucket(seconds: float) -> int:
-    """The index of the histogram bucket that a response time falls into."""
-    return bisect_left(BOUNDS, seconds)
 
 
 class Traffic(BaseModel):
@@ -47,6 +40,7 @@ class Report(BaseModel):
     waiting: int = Field(default=0, ge=0)  # requests in the waiting line
     wait_seconds: float = Field(default=0.0, ge=0)  # longest wait now
     refused: int = Field(default=0, ge=0)  # requests answered 503 for want of a worker
+    unshaken: int = Field(default=0, ge=0)  # clients that failed the TLS handshake
     farewell: bool = False  # the last report: the balancer has ended its exchanges and leaves
 
 

@@ -1,5 +1,8 @@
 """One child process: started again, ever more slowly, when it ends unasked.
 
+A balancer says when it could serve, and does so when it is let go: at once, or for one that is
+held, when all others of its generation could, too.
+
 An agent has workers that outlive it. When a stop finds it dead, between two lives or killed while
 it stopped them, a last one is started to do so.
 """
@@ -9,10 +12,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 
+from steelyard.supervisor.channel import hang_up, is_ready, let_go
 from steelyard.supervisor.entry import USAGE
 from steelyard.supervisor.plan import Role, last_role
 
@@ -24,15 +29,21 @@ LAST_LIVES = 3  # of an agent that is killed again and again while it stops its 
 class Child:
     """A process that plays a role."""
 
-    def __init__(self, role: Role, say: Callable[[str], None]) -> None:
+    def __init__(self, role: Role, say: Callable[[str], None], *, held: bool = False) -> None:
         self.role = role
         self.restarts = 0
+        self.ready = asyncio.Event()  # a balancer that could serve
+        self.serving = asyncio.Event()  # a balancer that does
         self.gave_up = asyncio.Event()  # it ended with an error that a restart does not mend
         self._say = say
         self._process: asyncio.subprocess.Process | None = None
         self._stop = asyncio.Event()
         self._last = False  # it ends by itself: a signal could only keep it from its work
+        self._free = asyncio.Event()  # to serve
+        self._untold: set[signal.Signals] = set()
         self._task: asyncio.Task[None] | None = None
+        if not held:
+            self._free.set()
 
     @property
     def pid(self) -> int | None:
@@ -41,17 +52,33 @@ class Child:
     def start(self) -> None:
         self._task = asyncio.create_task(self._keep_running())
 
-    def signal(self, number: signal.Signals) -> None:
-        """Signal the process, if there is one; from now on it is not started again."""
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End the process, if there is one; from now on it is not started again."""
         self._stop.set()
-        if self._process is not None and self._process.returncode is None and not self._last:
-            with suppress(ProcessLookupError):
-                self._process.send_signal(number)
+        self._free.set()  # to leave: it need not wait for its word any more
+        self._signal(number)
+
+    def go(self) -> None:
+        """Let one that was held serve; from now on it is like any other."""
+        self.role = self.role.model_copy(update={"successor": False})
+        self._free.set()
+
+    def tell(self, number: signal.Signals) -> None:
+        """Signal a balancer that is to live on; one that is starting would die of it, so later."""
+        if self.serving.is_set():
+            self._signal(number)
+        else:
+            self._untold.add(number)
 
     async def ended(self) -> None:
         """Wait until it has ended for good."""
         if self._task is not None:
             await asyncio.wait({self._task})
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None and self._process.returncode is None and not self._last:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(number)
 
     async def _keep_running(self) -> None:
         loop, pause, status = asyncio.get_running_loop(), FIRST_PAUSE, 0
@@ -85,20 +112,43 @@ class Child:
 
     async def _run(self, role: Role) -> int:
         """One life of the process; relay what it says, line by line."""
-        self._process = process = await self._spawn(role)
-        if self._stop.is_set() and not role.last:  # asked to stop while it was being started
-            process.terminate()
-        assert process.stderr is not None  # noqa: S101 - asked for in _spawn
-        while line := await read_line(process.stderr):
-            self._say(line.decode(errors="replace").rstrip())
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                self._process = process = await self._spawn(role, theirs.fileno())
+            if self._stop.is_set() and not role.last:  # asked to stop while it was being started
+                process.terminate()
+            self._untold.clear()  # what it would be told it has not missed
+            standing_by = asyncio.create_task(self._stand_by(ours))
+            assert process.stderr is not None  # noqa: S101 - asked for in _spawn
+            while line := await read_line(process.stderr):
+                self._say(line.decode(errors="replace").rstrip())
+            standing_by.cancel()
+            await asyncio.wait({standing_by})
+        self.ready.clear()
+        self.serving.clear()
         return await process.wait()
 
-    async def _spawn(self, role: Role) -> asyncio.subprocess.Process:
+    async def _stand_by(self, channel: socket.socket) -> None:
+        """From its word that it could serve to its serving, or to a stop."""
+        channel.setblocking(False)
+        if not await is_ready(channel):
+            return
+        self.ready.set()
+        await self._free.wait()
+        if self._stop.is_set():
+            hang_up(channel)
+        elif await let_go(channel):
+            self.serving.set()
+            for number in self._untold:
+                self._signal(number)
+
+    async def _spawn(self, role: Role, channel: int) -> asyncio.subprocess.Process:
         script = os.memfd_create("steelyard-role")
         try:
-            os.write(script, role.model_dump_json().encode())
+            told = role.model_copy(update={"channel": channel})
+            os.write(script, told.model_dump_json().encode())
             os.lseek(script, 0, os.SEEK_SET)
-            shared = [script] if role.listen_fd < 0 else [script, role.listen_fd]
             return await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
@@ -107,7 +157,7 @@ class Child:
                 role.name,  # for people who look at the process list
                 stdin=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
-                pass_fds=shared,
+                pass_fds=[script, channel, *role.listen_fds],
                 start_new_session=True,  # Ctrl-C is the parent's to handle, in its order
             )
         finally:

@@ -7,12 +7,20 @@ import os
 import signal
 import sys
 
-from steelyard.errors import SteelyardError
+from steelyard.errors import Fault, SteelyardError
 from steelyard.logs import set_up_logging
+from steelyard.supervisor.channel import stand_by
 from steelyard.supervisor.plan import AgentLink, Role
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 USAGE = 2  # exit status of an error that a restart does not mend
+
+
+class NoQueueError(SteelyardError):
+    """The agent is away: those who serve from its last queue had better go on."""
+
+    fault = Fault.MACHINE
+    retry = True
 
 
 def main() -> None:
@@ -55,7 +63,13 @@ def _balance(role: Role) -> None:
 
     source = AgentSource(*role.source) if isinstance(role.source, AgentLink) else role.source
     assert source is not None  # noqa: S101 - a balancer's role has one
-    run_balancer(role.settings.gateway, role.listen_fd, role.identity, source)
+
+    def begin(knows: bool) -> bool:
+        if role.successor and not knows:
+            raise NoQueueError("no queue from the agent, so there is nothing to take over with")
+        return stand_by(role.channel)
+
+    run_balancer(role.settings.gateway, role.listen_fds, role.identity, source, begin)
 
 
 if __name__ == "__main__":

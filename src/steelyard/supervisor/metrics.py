@@ -20,7 +20,6 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 import steelyard
-from steelyard.config.settings import Gateway
 from steelyard.core.account import Done
 from steelyard.core.accounts import Accounts
 from steelyard.core.report import BOUNDS
@@ -29,18 +28,18 @@ PREFIX = "steelyard_gateway_"
 WORKER = ["worker"]
 
 
-def expose(accounts: Accounts, settings: Gateway, accept: str) -> tuple[bytes, str]:
+def expose(accounts: Accounts, policy: str, accept: str) -> tuple[bytes, str]:
     """The text, and its type: OpenMetrics for those who ask for it."""
     registry = CollectorRegistry()
-    registry.register(_Snapshot(accounts, settings))
+    registry.register(_Snapshot(accounts, policy))
     encode, kind = choose_encoder(accept)
     return encode(registry), kind
 
 
 class _Snapshot(Collector):
-    def __init__(self, accounts: Accounts, settings: Gateway) -> None:
+    def __init__(self, accounts: Accounts, policy: str) -> None:
         self._accounts = accounts
-        self._settings = settings
+        self._policy = policy
 
     def collect(self) -> Iterator[Metric]:
         yield from self._gateway()
@@ -49,7 +48,7 @@ class _Snapshot(Collector):
         yield from _done(self._accounts.done())
 
     def _gateway(self) -> Iterator[Metric]:
-        about = {"policy": self._settings.policy, "version": steelyard.__version__}
+        about = {"policy": self._policy, "version": steelyard.__version__}
         yield InfoMetricFamily(PREFIX.rstrip("_"), "Settings that matter", value=about)
         live = self._accounts.live.values()
         yield _gauge("processes", "Balancer processes alive", len(live))

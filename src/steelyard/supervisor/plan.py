@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -25,6 +26,13 @@ class AgentLink(NamedTuple):
     token_file: Path
 
 
+class Order(NamedTuple):
+    """What is to be run: `up` has an agent of its own, `balancer` another source of its queue."""
+
+    settings: Settings
+    source: AgentLink | Queue | None
+
+
 def agent_link(address: Address, settings: Settings) -> AgentLink:
     """The link to the agent at an address."""
     return AgentLink(f"ws://{address.reachable}", settings.token_file.resolve())
@@ -40,7 +48,9 @@ class Role(BaseModel):
     settings: Settings
     parent: int
     identity: str = ""  # a balancer's name for the agent, which knows those of several gateways
-    listen_fd: int = -1  # a balancer's share of the gateway's port
+    listen_fds: tuple[int, ...] = ()  # a balancer's share of the gateway's port
+    channel: int = -1  # where it tells that it could serve
+    successor: bool = False  # a balancer that takes over: not without a queue
     last: bool = False  # an agent that comes only to stop the workers of the one before
     source: AgentLink | Queue | None = None  # a balancer's: an agent, or a fixed fleet
 
@@ -59,21 +69,26 @@ def last_role(role: Role) -> Role:
 
 
 def balancer_role(
-    settings: Settings, index: int, listen_fd: int, source: AgentLink | Queue
+    settings: Settings,
+    generation: int,
+    index: int,
+    listen_fds: Sequence[int],
+    source: AgentLink | Queue,
 ) -> Role:
     """One of the balancers.
 
     Its identity is stable, so that a successor takes its place, and is shared with no balancer of
-    another gateway, or of this one's earlier life: the agent would mix up their exchanges, and
-    stop a worker that only one of them has let go of.
+    another generation or gateway, or of this one's earlier life: the agent would mix up their
+    exchanges, and stop a worker that only one of them has let go of.
     """
-    name = f"balancer-{index}"
+    name = f"balancer-{index}" if generation == 1 else f"balancer-{index}.{generation}"
     return Role(
         part="balancer",
         name=name,
         identity=f"{name}@{socket.gethostname()}:{os.getpid()}",
         settings=settings,
         parent=os.getpid(),
-        listen_fd=listen_fd,
+        listen_fds=tuple(listen_fds),
         source=source,
+        successor=generation > 1,
     )

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 
-from steelyard.config.settings import Gateway
 from steelyard.config.values import Address
 from steelyard.sockets import listen
 from steelyard.supervisor.board import Board
@@ -22,14 +22,16 @@ PATIENCE = 10.0  # seconds for a request and its answer
 class Scrape:
     """A server small enough to be looked through: one request per connection."""
 
-    def __init__(self, settings: Gateway, address: Address) -> None:
-        self._settings = settings
+    def __init__(self, address: Address) -> None:
+        self._policy: Callable[[], str] = str
         self._board = Board()
         self._socket: socket.socket = listen(address, 64, "--metrics")
         self._tasks: list[asyncio.Task[None]] = []
         self.address = Address(address.host, self._socket.getsockname()[1])
 
-    def start(self) -> None:
+    def start(self, policy: Callable[[], str]) -> None:
+        """`policy` tells how workers are chosen at the moment: a reload may change that."""
+        self._policy = policy
         self._tasks = [
             asyncio.create_task(self._board.serve()),
             asyncio.create_task(self._serve_all()),
@@ -65,7 +67,7 @@ class Scrape:
             return _message("405 Method Not Allowed", "text/plain", b"GET only\n", method)
         if path != PATH:
             return _message("404 Not Found", "text/plain", b"it is at /metrics\n", method)
-        text, kind = expose(self._board.accounts, self._settings, _accept(lines))
+        text, kind = expose(self._board.accounts, self._policy(), _accept(lines))
         return _message("200 OK", kind, text, method)
 
 

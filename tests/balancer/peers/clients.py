@@ -1,10 +1,15 @@
-"""Real clients: each stores bytes under a URL, counted or chunked, and gets them back."""
+"""Real clients: each stores bytes under a URL, counted or chunked, and gets them back.
+
+Over TLS they trust the authority in the file that they are given, and check names.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import ssl
 import subprocess
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import aiohttp
 import httpx
@@ -24,41 +29,49 @@ async def _apieces(data: bytes) -> AsyncIterator[bytes]:
         yield piece
 
 
-def use_httpx(url: str, data: bytes, chunked: bool) -> bytes:
-    with httpx.Client(trust_env=False, timeout=30) as client:
+def _context(trust: Path | None) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=trust)
+
+
+def use_httpx(url: str, data: bytes, chunked: bool, trust: Path | None = None) -> bytes:
+    with httpx.Client(trust_env=False, timeout=30, verify=_context(trust)) as client:
         client.put(url, content=pieces(data) if chunked else data).raise_for_status()
         return client.get(url).raise_for_status().content
 
 
-def use_requests(url: str, data: bytes, chunked: bool) -> bytes:
+def use_requests(url: str, data: bytes, chunked: bool, trust: Path | None = None) -> bytes:
     with requests.Session() as session:
         session.trust_env = False
+        session.verify = str(trust) if trust else True
         session.put(url, data=pieces(data) if chunked else data, timeout=30).raise_for_status()
         answer = session.get(url, timeout=30)
         answer.raise_for_status()
         return answer.content
 
 
-def use_aiohttp(url: str, data: bytes, chunked: bool) -> bytes:
-    return asyncio.run(_use_aiohttp(url, data, chunked))
+def use_aiohttp(url: str, data: bytes, chunked: bool, trust: Path | None = None) -> bytes:
+    return asyncio.run(_use_aiohttp(url, data, chunked, trust))
 
 
-async def _use_aiohttp(url: str, data: bytes, chunked: bool) -> bytes:
-    async with aiohttp.ClientSession(raise_for_status=True) as session:
+async def _use_aiohttp(url: str, data: bytes, chunked: bool, trust: Path | None = None) -> bytes:
+    tls = aiohttp.TCPConnector(ssl=_context(trust))
+    async with aiohttp.ClientSession(connector=tls, raise_for_status=True) as session:
         async with session.put(url, data=_apieces(data) if chunked else data):
             pass
         async with session.get(url) as answer:
             return await answer.read()
 
 
-def use_curl(url: str, data: bytes, chunked: bool) -> bytes:
+def use_curl(url: str, data: bytes, chunked: bool, trust: Path | None = None) -> bytes:
     """A counted body is announced with `Expect: 100-continue`, as curl does for large ones."""
     # With `-T -` the length is unknown; `--data-binary` reads all of it first.
     body = ["-T", "-"] if chunked else ["-X", "PUT", "--data-binary", "@-"]
-    _curl(url, *body, data=data)
-    return _curl(url)
+    trusted = ["--cacert", str(trust)] if trust else []
+    curl(url, *trusted, *body, data=data)
+    return curl(url, *trusted)
 
 
-def _curl(url: str, *options: str, data: bytes = b"") -> bytes:
+def curl(url: str, *options: str, data: bytes = b"") -> bytes:
+    """Curl's output; its failure is ours."""
     command = ["curl", "-q", "-sS", "--fail", "--noproxy", "*", "--max-time", "30", *options, url]
     return subprocess.run(command, input=data, capture_output=True, check=True).stdout

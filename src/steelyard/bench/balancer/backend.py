@@ -7,11 +7,12 @@ from pathlib import Path
 
 from steelyard.bench.balancer.cases import CASES, SMALL, Case, Kind
 from steelyard.bench.launch import Command, Launched
-from steelyard.bench.ports import HOST, accepts, free_port
+from steelyard.bench.ports import HOST, accepts, fetch, free_port
 from steelyard.bench.proxies.base import Member
 from steelyard.bench.proxies.nginx import nginx_command
 
 FIELDS_PATH = "/fields"  # answers with what the proxy has added
+COUNTS_PATH = "/counts"  # answers with how many connections there were, and how many requests
 
 _SERVER = """
   default_type application/octet-stream;
@@ -22,6 +23,7 @@ _SERVER = """
     location = /fields {{
       return 200 "$http_x_forwarded_for|$http_x_forwarded_proto|$http_via";
     }}
+    location = /counts {{ stub_status; }}
     location = /{small} {{ return 200 "{text}"; }}
   }}
 """
@@ -34,6 +36,7 @@ class Backend:
         port = free_port()
         command = _echo(port) if kind is Kind.WEBSOCKET else _nginx(port, folder)
         self.member = Member(port)
+        self._kind = kind
         self._server = Launched(command, core, folder / "log")
 
     def __enter__(self) -> Backend:
@@ -46,6 +49,13 @@ class Backend:
 
     def __exit__(self, *_: object) -> None:
         self._server.stop()
+
+    def accepted(self) -> int | None:
+        """How many connections it has had, this question's own included."""
+        if self._kind is Kind.WEBSOCKET:
+            return None
+        words = fetch(self.member.port, "GET", COUNTS_PATH).body.split()
+        return int(words[words.index(b"requests") + 1])
 
 
 def _nginx(port: int, folder: Path) -> Command:

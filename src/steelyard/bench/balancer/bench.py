@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import closing
@@ -18,7 +19,7 @@ from steelyard.bench.balancer.run import Plan, run
 from steelyard.bench.watcher import Watcher
 from steelyard.errors import Fault, SteelyardError
 
-CROWD = 10_000
+CROWD = 10_000  # idle connections, where a machine has room for them
 SPARE_FILES = 500  # of a proxy, beyond its clients
 
 
@@ -36,6 +37,7 @@ class Wish(NamedTuple):
     rounds: int
     seconds: int
     connections: int
+    crowd: int
     install: bool
     command: str
 
@@ -46,7 +48,8 @@ def measure(wish: Wish, watcher: Watcher) -> Report:
     gone = {one.contender for one in absences}
     plan = Plan([one for one in wish.contenders if one.name not in gone], wish.cases, wish.rounds)
     cores = machine.choose_cores()
-    crowd = min(CROWD, machine.raise_file_limit() - SPARE_FILES)
+    crowd = min(wish.crowd, machine.raise_file_limit() - SPARE_FILES)
+    load = os.getloadavg()[0]
     watcher.begin(plan.steps())
     samples: list[Sample] = []
     with tempfile.TemporaryDirectory(prefix="steelyard-bench-") as folder:
@@ -60,7 +63,7 @@ def measure(wish: Wish, watcher: Watcher) -> Report:
                 else:
                     absences.append(outcome)
     return Report(
-        setting=_setting(wish, plan.contenders),
+        setting=_setting(wish, plan.contenders, load),
         notes=list(_notes(cores, crowd, wish, samples)),
         absences=absences,
         samples=samples,
@@ -84,7 +87,7 @@ def _prepare(wish: Wish, watcher: Watcher) -> list[Absence]:
     return [Absence(contender=name, reason=why) for name, why in found if why]
 
 
-def _setting(wish: Wish, present: Iterable[Contender]) -> Setting:
+def _setting(wish: Wish, present: Iterable[Contender], load: float) -> Setting:
     versions = {one.name: one.proxy.version() for one in present if not one.bodies_only}
     wrk = tools.first_line(tools.find("wrk") or "", "-v").removeprefix("wrk ").split()
     return Setting(
@@ -94,6 +97,7 @@ def _setting(wish: Wish, present: Iterable[Contender]) -> Setting:
         rounds=wish.rounds,
         seconds=wish.seconds,
         connections=wish.connections,
+        load=(round(load, 2), round(os.getloadavg()[0], 2)),
         versions={**versions, "wrk": wrk[0].removeprefix("debian/") if wrk else "unknown"},
     )
 
@@ -104,7 +108,8 @@ def _notes(
     if not cores.apart:
         yield "only one core: proxy, client and backend shared it"
     if crowd < CROWD and any(case.kind is Kind.IDLE for case in wish.cases):
-        yield f"only {crowd} idle connections: the limit of open files allows no more"
+        why = "as was asked" if crowd == wish.crowd else "the limit of open files allows no more"
+        yield f"only {crowd} idle connections: {why}"
     disturbed = sum(bool(one.disturbed) for one in samples)
     if disturbed:
         worst = max(one.foreign for one in samples)

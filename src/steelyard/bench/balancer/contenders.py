@@ -15,6 +15,8 @@ from steelyard.bench.proxies.ours import Ours
 
 NGINX, HAPROXY = "nginx", "haproxy"
 TUNED = ("nginx-64k", "haproxy-64k")  # the better of them is the measure for bodies
+COMPILED, PURE, AIOHTTP = "compiled", "pure", "aiohttp"
+OURS = (COMPILED, PURE)
 
 
 class Contender(NamedTuple):
@@ -34,12 +36,16 @@ class Contender(NamedTuple):
 def contenders() -> tuple[Contender, ...]:
     """All of them, there or not."""
     return (
-        Contender(Ours("compiled", compiled=True)),
-        Contender(Ours("pure", compiled=False)),
+        Contender(Ours(COMPILED, compiled=True)),
+        Contender(Ours(PURE, compiled=False)),
         Contender(Nginx(NGINX)),
         Contender(HAProxy(HAPROXY)),
         Contender(Nginx(TUNED[0], nginx.BUFFERS_64K), bodies_only=True),
         Contender(HAProxy(TUNED[1], haproxy.BUFFERS_64K), bodies_only=True),
+        Contender(
+            HAProxy("haproxy-splice", haproxy.BUFFERS_64K, options=haproxy.SPLICE),
+            bodies_only=True,
+        ),
         Contender(Caddy()),
         Contender(Aiohttp()),
     )

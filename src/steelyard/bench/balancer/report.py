@@ -22,6 +22,7 @@ class Sample(BaseModel):
     errors: int
     memory: int  # bytes of the proxy after the round
     idle_bytes: float | None = None  # per idle connection
+    reconnects: int | None = None  # connections to the backend, beyond one for each client
     foreign: float  # share of the cores' time that others took
 
     @computed_field
@@ -38,6 +39,10 @@ class Sample(BaseModel):
     @property
     def user_us(self) -> float | None:
         return self.cpu_user / self.requests * 1e6 if self.requests else None
+
+    @property
+    def system_us(self) -> float | None:
+        return self.cpu_system / self.requests * 1e6 if self.requests else None
 
 
 class Absence(BaseModel):
@@ -57,6 +62,7 @@ class Setting(BaseModel):
     rounds: int
     seconds: int
     connections: int
+    load: tuple[float, float]  # the load average before and after
     versions: dict[str, str]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from steelyard.bench.balancer import wrk
+from steelyard.bench.balancer.backend import Backend
 from steelyard.bench.balancer.cases import Case, Kind
 from steelyard.bench.balancer.counts import Counts, parse_counts
 from steelyard.bench.balancer.idle import Crowd
@@ -46,8 +47,9 @@ class Target(NamedTuple):
     port: int
 
 
-def play(bench: Bench, case: Case, target: Target, number: int) -> Sample:
+def play(bench: Bench, case: Case, target: Target, backend: Backend, number: int) -> Sample:
     """Ask, and see what it cost."""
+    known = backend.accepted()
     quiet = Quiet(set(bench.cores))
     before = cpu_of(target.pid)
     if case.kind is Kind.IDLE:
@@ -69,6 +71,7 @@ def play(bench: Bench, case: Case, target: Target, number: int) -> Sample:
         memory=memory_of(target.pid),
         idle_bytes=idle_bytes,
         foreign=quiet.foreign(),
+        reconnects=_reconnects(known, backend.accepted(), bench.load.connections),
     )
 
 
@@ -103,6 +106,13 @@ def _crowd(target: Target, count: int) -> tuple[Counts, float | None]:
         errors = crowd.errors + crowd.gone()
         per_connection = grown / len(crowd) if len(crowd) else None
     return Counts(count, seconds, 0, 0.0, 0.0, errors), per_connection
+
+
+def _reconnects(before: int | None, after: int | None, connections: int) -> int | None:
+    """What the question itself took is not the proxy's."""
+    if before is None or after is None:
+        return None
+    return max(after - before - 1 - connections, 0)
 
 
 def _too_short(case: Case, counts: Counts) -> int:

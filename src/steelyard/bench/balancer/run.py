@@ -15,9 +15,9 @@ from steelyard.bench.balancer.round import Bench, Target, play
 from steelyard.bench.balancer.verify import fault
 from steelyard.bench.launch import Launched, LaunchError
 from steelyard.bench.ports import answers, free_port
-from steelyard.bench.proxies.base import Member, Site
+from steelyard.bench.proxies.base import Site
 
-IDLE_ROUNDS = 3  # memory hardly spreads, and each round needs a fresh process
+IDLE_ROUNDS = 2  # at most: memory hardly spreads, and each round needs a fresh process
 
 Outcome = Sample | Absence
 Tell = Callable[[str], None]
@@ -47,11 +47,11 @@ def run(plan: Plan, bench: Bench, tell: Tell) -> Generator[Outcome, None, None]:
         folder = _new(bench.folder / case.name / "backend")
         with Backend(case.kind, folder, bench.cores.rest) as backend:
             runs = _fresh if case.kind is Kind.IDLE else _together
-            yield from runs(plan, bench, case, backend.member, tell)
+            yield from runs(plan, bench, case, backend, tell)
 
 
 def _together(
-    plan: Plan, bench: Bench, case: Case, member: Member, tell: Tell
+    plan: Plan, bench: Bench, case: Case, backend: Backend, tell: Tell
 ) -> Iterator[Outcome]:
     """All are up; each round asks them in another order, so that none always follows the same."""
     with ExitStack() as stack:
@@ -59,7 +59,7 @@ def _together(
         for contender in plan.contenders:
             if contender.takes_part(case):
                 tell(f"{case.title}: starting {contender.name}")
-                started = _start(stack, bench, contender, case, member)
+                started = _start(stack, bench, contender, case, backend)
                 if isinstance(started, Target):
                     targets.append(started)
                 else:
@@ -67,10 +67,10 @@ def _together(
         for number in range(plan.rounds_of(case)):
             for target in _rotated(targets, number):
                 tell(f"{case.title}: {target.name}, round {number + 1}")
-                yield play(bench, case, target, number)
+                yield play(bench, case, target, backend, number)
 
 
-def _fresh(plan: Plan, bench: Bench, case: Case, member: Member, tell: Tell) -> Iterator[Outcome]:
+def _fresh(plan: Plan, bench: Bench, case: Case, backend: Backend, tell: Tell) -> Iterator[Outcome]:
     """Memory once used is not given back: each round starts the proxy anew."""
     failed: set[str] = set()
     for number in range(plan.rounds_of(case)):
@@ -79,19 +79,19 @@ def _fresh(plan: Plan, bench: Bench, case: Case, member: Member, tell: Tell) -> 
                 continue
             tell(f"{case.title}: {contender.name}, round {number + 1}")
             with ExitStack() as stack:
-                started = _start(stack, bench, contender, case, member)
+                started = _start(stack, bench, contender, case, backend)
                 if isinstance(started, Target):
-                    yield play(bench, case, started, number)
+                    yield play(bench, case, started, backend, number)
                 else:
                     failed.add(contender.name)
                     yield started
 
 
 def _start(
-    stack: ExitStack, bench: Bench, contender: Contender, case: Case, member: Member
+    stack: ExitStack, bench: Bench, contender: Contender, case: Case, backend: Backend
 ) -> Target | Absence:
     folder = _new(bench.folder / case.name / contender.name)
-    site = Site(free_port(), (member,), folder, tunnel=case.kind is Kind.WEBSOCKET)
+    site = Site(free_port(), (backend.member,), folder, tunnel=case.kind is Kind.WEBSOCKET)
     command = contender.proxy.command(site)
     process = stack.enter_context(Launched(command, bench.cores.proxy, folder / "log"))
     try:

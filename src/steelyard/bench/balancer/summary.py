@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import BaseModel
 
-from steelyard.bench.balancer.contenders import HAPROXY, NGINX, TUNED
+from steelyard.bench.balancer.contenders import TUNED
 from steelyard.bench.balancer.report import Report, Sample
 from steelyard.bench.stats import median, ratio, spread
 
@@ -22,47 +22,40 @@ class Summary(BaseModel):
     cpu_us: float | None
     spread: float | None  # of what the ratios are of
     user_us: float | None
+    system_us: float | None
     rate: float | None
     p50_us: float | None
     p99_us: float | None
     memory: float | None
     idle_bytes: float | None
-    to_nginx: float | None = None
-    to_haproxy: float | None = None
+    reconnects: float | None  # per 1,000 requests
+    ratios: dict[str, float] = {}  # to each other contender
     to_tuned: float | None = None  # the better of those with 64 KiB buffers
 
 
-class Summaries(BaseModel):
-    """A run as programs read it."""
-
-    report: Report
-    summaries: list[Summary]
-
-
-def summarise(report: Report) -> Summaries:
+def summarise(report: Report) -> list[Summary]:
     """Cases and contenders in the order in which they were first measured."""
     groups: dict[str, dict[str, list[Sample]]] = {}
     for sample in report.samples:
         groups.setdefault(sample.case, {}).setdefault(sample.contender, []).append(sample)
-    lines = [line for case in groups.values() for line in _of_case(case)]
-    return Summaries(report=report, summaries=lines)
+    return [line for case in groups.values() for line in _of_case(case)]
 
 
 def _of_case(groups: dict[str, list[Sample]]) -> Iterable[Summary]:
     plain = {name: _summary(samples) for name, samples in groups.items()}
-    costs = {name: _cost(line) for name, line in plain.items()}
-    tuned = [cost for name in TUNED if (cost := costs.get(name)) is not None]
+    costs = {name: cost(line) for name, line in plain.items()}
+    tuned = [known for name in TUNED if (known := costs.get(name)) is not None]
     for name, line in plain.items():
+        ratios = {other: ratio(costs[name], costs[other]) for other in costs if other != name}
         yield line.model_copy(
             update={
-                "to_nginx": ratio(costs[name], costs.get(NGINX)),
-                "to_haproxy": ratio(costs[name], costs.get(HAPROXY)),
+                "ratios": {other: known for other, known in ratios.items() if known is not None},
                 "to_tuned": ratio(costs[name], min(tuned, default=None)),
             }
         )
 
 
-def _cost(line: Summary) -> float | None:
+def cost(line: Summary) -> float | None:
     """What ratios are of: CPU per request; where nobody asks, memory."""
     return line.idle_bytes if line.idle_bytes is not None else line.cpu_us
 
@@ -80,12 +73,20 @@ def _summary(samples: Sequence[Sample]) -> Summary:
         cpu_us=median(_known(timed, lambda one: one.cpu_us)),
         spread=spread(costs),
         user_us=median(_known(timed, lambda one: one.user_us)),
+        system_us=median(_known(timed, lambda one: one.system_us)),
         rate=median([one.requests / one.seconds for one in timed]),
         p50_us=median([one.p50_us for one in timed]),
         p99_us=median([one.p99_us for one in timed]),
         memory=median([one.memory for one in samples]),
         idle_bytes=median(_known(samples, lambda one: one.idle_bytes)),
+        reconnects=median(_known(timed, _per_thousand)),
     )
+
+
+def _per_thousand(one: Sample) -> float | None:
+    if one.reconnects is None or not one.requests:
+        return None
+    return one.reconnects / one.requests * 1000
 
 
 def _known(samples: Sequence[Sample], of: Callable[[Sample], float | None]) -> list[float]:

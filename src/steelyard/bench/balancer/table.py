@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from steelyard.bench.balancer.cases import CASES
-from steelyard.bench.balancer.contenders import contenders
-from steelyard.bench.balancer.summary import Summaries, Summary
+from steelyard.bench.balancer.contenders import HAPROXY, NGINX, contenders
+from steelyard.bench.balancer.result import Result
+from steelyard.bench.balancer.summary import Summary
 from steelyard.bench.cells import UNKNOWN, number, percent, remarks
 
 TIMED = (
-    "", "CPU µs/request", "±", "of it user", "× nginx", "× HAProxy", "× best 64 KiB",
+    "", "CPU µs/request", "±", "user", "system", "× nginx", "× HAProxy", "× best 64 KiB",
     "requests/s", "p50 ms", "p99 ms", "memory MB", "remarks",
 )  # fmt: skip
+RECONNECTS = 10  # per 1,000 requests: one that does not keep its connections pays for new ones
 IDLE = ("", "bytes/connection", "±", "× nginx", "× HAProxy", "memory MB", "remarks")
 
 
@@ -25,14 +27,14 @@ class Table(NamedTuple):
     rows: list[list[str]]
 
 
-def tables(told: Summaries) -> list[Table]:
+def tables(told: Result) -> list[Table]:
     """One for each case that was measured, or could not be."""
     cases = {line.case for line in told.summaries}
     cases |= {one.case for one in told.report.absences if one.case}
     return [_table(told, case.name, case.title) for case in CASES if case.name in cases]
 
 
-def _table(told: Summaries, case: str, title: str) -> Table:
+def _table(told: Result, case: str, title: str) -> Table:
     lines = {line.contender: line for line in told.summaries if line.case == case}
     reasons = {
         one.contender: one.reason
@@ -61,14 +63,22 @@ def _timed_row(line: Summary) -> list[str]:
         number(line.cpu_us, 1),
         percent(line.spread),
         number(line.user_us, 1),
+        number(line.system_us, 1),
         *_ratios(line),
         number(line.to_tuned, 2),
         number(line.rate, 0),
         number(line.p50_us, 2, 1e-3),
         number(line.p99_us, 2, 1e-3),
         number(line.memory, 1, 1e-6),
-        remarks(line.errors, line.disturbed, line.rounds),
+        _remarks(line),
     ]
+
+
+def _remarks(line: Summary) -> str:
+    found = [remarks(line.errors, line.disturbed, line.rounds)]
+    if (line.reconnects or 0) > RECONNECTS:
+        found.append(f"{line.reconnects:.0f} new connections to the backend per 1,000 requests")
+    return ", ".join(filter(None, found))
 
 
 def _idle_row(line: Summary) -> list[str]:
@@ -83,4 +93,8 @@ def _idle_row(line: Summary) -> list[str]:
 
 
 def _ratios(line: Summary) -> list[str]:
-    return [number(line.to_nginx, 2), number(line.to_haproxy, 2)]
+    return [_ratio(line, NGINX), _ratio(line, HAPROXY)]
+
+
+def _ratio(line: Summary, other: str) -> str:
+    return number(1.0 if line.contender == other else line.ratios.get(other), 2)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 
 import steelyard
 from steelyard.bench.launch import Command
 from steelyard.bench.ports import HOST
 from steelyard.bench.proxies.base import CONNECTIONS, Proxy, Site
-
-PURE = "STEELYARD_PURE"  # environment: 1 leaves compiled modules aside
+from steelyard.purity import VARIABLE, WITNESS
 
 
 def is_compiled() -> bool:
-    """Whether the parser, the first thing worth compiling, is an extension module."""
-    spec = find_spec("steelyard.balancer.grammar")
-    return spec is not None and (spec.origin or "").endswith(".so")
+    """Whether extension modules lie beside the source, whatever this process itself uses."""
+    folder = Path(steelyard.__file__).parents[1]
+    source = folder.joinpath(*WITNESS.split("."))
+    return any(source.with_name(source.name + suffix).exists() for suffix in EXTENSION_SUFFIXES)
 
 
 class Ours(Proxy):
@@ -41,5 +42,4 @@ class Ours(Proxy):
             words += ["--worker", f"{HOST}:{port}={weight}"]
         if self._policy:
             words += ["--gateway-policy", self._policy]
-        leave_aside = is_compiled() and not self._compiled
-        return Command(words, {PURE: "1"} if leave_aside else {})
+        return Command(words, {VARIABLE: "0" if self._compiled else "1"})

@@ -1,0 +1,33 @@
+cimport cython
+
+from steelyard.balancer.framing cimport Body
+from steelyard.balancer.grammar cimport AnswerHead, RequestHead, find_end, parse_answer
+from steelyard.balancer.headers cimport answer_start
+from steelyard.balancer.octets cimport cut
+
+@cython.no_gc
+@cython.freelist(64)
+cdef class Answer:
+    cdef Body _body
+    cdef bint _chunked
+    cdef Py_ssize_t _fields
+    cdef bytes _inbox
+    cdef Py_ssize_t _limit
+    cdef RequestHead _request
+    cdef bint _rest
+    cdef readonly bint done
+    cdef readonly AnswerHead head
+    cdef readonly Py_ssize_t head_size
+    cdef readonly bint keep
+    cdef readonly bint switched
+    cdef readonly bint until_close
+    @cython.locals(seen=Py_ssize_t, end=Py_ssize_t, raw=bytes, out=bytes, head=AnswerHead)
+    cpdef feed(self, data, bint closing)
+    cpdef bytes end(self)
+    cpdef bint reusable(self)
+    cdef bytes _interim(self, AnswerHead head)
+    cdef bytes _switch(self, AnswerHead head)
+    @cython.locals(request=RequestHead, start=bytes)
+    cdef bytes _open(self, AnswerHead head, bint closing)
+    @cython.locals(body=Body)
+    cdef _relay(self, data)

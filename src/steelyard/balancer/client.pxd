@@ -1,0 +1,63 @@
+cimport cython
+
+from steelyard.balancer.exchange cimport Exchange
+from steelyard.balancer.forward cimport Forward
+from steelyard.balancer.grammar cimport RequestHead, find_end, parse_request, skip_empty_lines
+from steelyard.balancer.limits cimport Limits
+from steelyard.balancer.octets cimport cut
+from steelyard.balancer.origin cimport Origin
+from steelyard.balancer.plane cimport Plane
+from steelyard.balancer.stream cimport Stream
+
+cdef double inf
+cdef int BROKEN, IN, OUT
+cdef int GREETING, SERVING, ENDING, TUNNELLING
+cdef double LATECOMER, ASK_AFTER
+
+cdef class Client(Stream):
+    cdef Origin _origin
+    cdef object _pace
+    cdef int _phase
+    cdef Plane _plane
+    cdef Py_ssize_t _seen
+    cdef bint _served
+    cdef bint _turning
+    cdef public bytes buffer
+    cdef readonly bint eof
+    cdef public Exchange exchange
+    cpdef on_event(self, int mask)
+    @cython.locals(exchange=Exchange)
+    cpdef expire(self)
+    @cython.locals(exchange=Exchange)
+    cpdef abort(self)
+    @cython.locals(exchange=Exchange)
+    cpdef refuse(self, int status, str reason, bint keep, bint bodiless)
+    @cython.locals(now=double, limit=double)
+    cpdef hurry(self)
+    cpdef finished(self, bint keep)
+    cpdef bytes give_up(self)
+    cpdef cut(self, bint reset)
+    @cython.locals(silence=double)
+    cpdef leave_if_idle(self)
+    cpdef close(self)
+    @cython.locals(count=Py_ssize_t)
+    cdef _read(self)
+    @cython.locals(exchange=Exchange)
+    cdef _take(self, Py_ssize_t count)
+    @cython.locals(exchange=Exchange)
+    cdef _take_end(self)
+    cdef _half_closed(self, Exchange exchange)
+    cdef _ask(self, Exchange exchange)
+    @cython.locals(exchange=Exchange)
+    cdef bint _moves(self)
+    cdef _turn(self)
+    @cython.locals(
+        limits=Limits, data=bytes, end=Py_ssize_t, head=RequestHead, forward=Forward, exchange=Exchange
+    )
+    cdef bint _begin(self)
+    @cython.locals(limit=double)
+    cdef _wait(self)
+    cdef _drain(self)
+    cdef _end(self)
+    cdef _note(self, int status, Py_ssize_t size)
+    cdef _linger(self)

@@ -1,0 +1,29 @@
+cimport cython
+
+from steelyard.balancer.exchange cimport Exchange
+from steelyard.balancer.plane cimport Plane
+from steelyard.balancer.table cimport Choice
+from steelyard.balancer.upstream cimport Upstream
+from steelyard.balancer.worker cimport Worker
+
+@cython.freelist(64)
+cdef class Dial:
+    cdef Plane _plane
+    cdef tuple _tried
+    cdef readonly bint crowded
+    @cython.locals(worker=Worker, upstream=Upstream)
+    cpdef Upstream first(self, Exchange exchange, bint careful)
+    @cython.locals(worker=Worker, other=Worker)
+    cpdef Upstream again(self, Exchange exchange, Upstream failed)
+    @cython.locals(plane=Plane, upstream=Upstream)
+    cdef Upstream _connect(self, Worker worker, Exchange exchange)
+    @cython.locals(plane=Plane)
+    cdef bint _another_try(self)
+    @cython.locals(plane=Plane, choice=Choice, worker=Worker, home=Worker)
+    cdef Worker _choose(self, Exchange exchange)
+    @cython.locals(home=Worker)
+    cdef Worker _home(self, pin)
+    @cython.locals(choice=Choice, worker=Worker)
+    cdef Worker _untried(self)
+    @cython.locals(plane=Plane)
+    cdef bint _fits(self, Worker worker)

@@ -1,0 +1,5 @@
+cdef class Record:
+    cdef public double backoff
+    cdef public int strikes
+    cdef public bint trial
+    cdef public double until

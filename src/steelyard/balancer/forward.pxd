@@ -1,0 +1,22 @@
+cimport cython
+
+from steelyard.balancer.framing cimport Body
+from steelyard.balancer.grammar cimport RequestHead
+from steelyard.balancer.headers cimport request_start
+from steelyard.balancer.origin cimport Origin
+
+@cython.no_gc
+@cython.freelist(64)
+cdef class Forward:
+    cdef readonly Body body
+    cdef readonly bint done
+    cdef readonly RequestHead head
+    cdef readonly bint idempotent
+    cdef public bytes replay
+    cdef readonly object rest
+    @cython.locals(body=Body)
+    cpdef feed(self, data)
+    cpdef hold(self, data)
+    cpdef sent(self, data)
+
+cdef Body _body(RequestHead head, long long limit)

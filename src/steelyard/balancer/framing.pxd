@@ -1,0 +1,35 @@
+cimport cython
+
+@cython.no_gc
+cdef class Body:
+    cdef public bint done
+    cdef public object rest
+    cpdef feed(self, data)
+    cpdef list trailers(self)
+
+@cython.no_gc
+@cython.freelist(64)
+cdef class LengthBody(Body):
+    cdef readonly long long left
+    @cython.locals(size=Py_ssize_t)
+    cpdef feed(self, data)
+
+@cython.no_gc
+cdef class EndlessBody(Body):
+    cpdef feed(self, data)
+
+@cython.no_gc
+cdef class ChunkedBody(Body):
+    cdef long long _left
+    cdef long long _limit
+    cdef bytes _line
+    cdef list _lines
+    cdef int _state
+    cdef long long _total
+    @cython.locals(raw=bytes, pieces=list, at=Py_ssize_t, after=Py_ssize_t, state=int)
+    cpdef feed(self, data)
+    cpdef list trailers(self)
+    cdef Py_ssize_t _size(self, bytes raw, Py_ssize_t at) except -2
+    cdef Py_ssize_t _data(self, bytes raw, Py_ssize_t at, list pieces) except -2
+    cdef Py_ssize_t _after(self, bytes raw, Py_ssize_t at) except -2
+    cdef Py_ssize_t _trailer(self, bytes raw, Py_ssize_t at) except -2

@@ -1,0 +1,63 @@
+cimport cython
+
+from steelyard.balancer.fields cimport (
+    Lines,
+    connection_options,
+    content_length,
+    has_zeros,
+    without,
+)
+from steelyard.balancer.octets cimport Alphabet, cut, find, matches, octet, seek, spans
+
+cdef int CODING, CONNECTION, EXPECT, FORWARDED_FOR, HOST, LENGTH, PLAIN, REQUEST_ID, UPGRADE
+cdef int CR, SPACE, COLON, SLASH
+cdef Alphabet TARGET, PLAIN_HOST, DIGITS, VALUE
+cdef object _METHODS
+
+@cython.no_gc
+@cython.freelist(64)
+cdef class RequestHead:
+    cdef public bint chunked
+    cdef public list claims
+    cdef public bytes fields
+    cdef public bytes host
+    cdef readonly bint http11
+    cdef public bint keep
+    cdef public long long length
+    cdef readonly bytes method
+    cdef public object pin
+    cdef public bytes request_id
+    cdef public bytes target
+    cdef public list upgrade
+
+@cython.no_gc
+@cython.freelist(64)
+cdef class AnswerHead:
+    cdef public bint chunked
+    cdef public bytes fields
+    cdef public bint keep
+    cdef public long long length
+    cdef readonly bytes start
+    cdef readonly int status
+    cdef public list upgrade
+
+cpdef bytes skip_empty_lines(bytes data)
+@cython.locals(end=Py_ssize_t)
+cpdef Py_ssize_t find_end(bytes data, Py_ssize_t seen, Py_ssize_t limit) except -2
+@cython.locals(
+    size=Py_ssize_t, stop=Py_ssize_t, space=Py_ssize_t, last=Py_ssize_t, method=bytes,
+    http11=bint, head=RequestHead,
+)
+cpdef RequestHead parse_request(bytes data, Py_ssize_t most_fields, bint tls=*)
+@cython.locals(size=Py_ssize_t, stop=Py_ssize_t, status=int, start=bytes, head=AnswerHead)
+cpdef AnswerHead parse_answer(bytes data, Py_ssize_t most_fields)
+@cython.locals(status=int)
+cdef int _status(bytes data, Py_ssize_t stop) except -1
+@cython.locals(named=list, kept=Py_ssize_t, lines=Lines, kind=int)
+cdef _request_fields(RequestHead head, bytes data, Py_ssize_t at, Py_ssize_t most_fields)
+@cython.locals(named=list, kept=Py_ssize_t, lines=Lines, kind=int)
+cdef _answer_fields(AnswerHead head, bytes data, Py_ssize_t at, Py_ssize_t most_fields)
+@cython.locals(value=bytes)
+cdef _host(RequestHead head, bytes data, Py_ssize_t start, Py_ssize_t stop)
+@cython.locals(colon=Py_ssize_t, end=Py_ssize_t)
+cdef bint _is_plain_host(bytes data, Py_ssize_t start, Py_ssize_t stop)

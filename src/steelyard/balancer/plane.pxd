@@ -1,0 +1,46 @@
+cimport cython
+
+from steelyard.balancer.budget cimport Budget
+from steelyard.balancer.counters cimport Tally
+from steelyard.balancer.exchange cimport Exchange
+from steelyard.balancer.limits cimport Limits
+from steelyard.balancer.loop cimport Loop
+from steelyard.balancer.origin cimport Manner
+from steelyard.balancer.table cimport Table
+from steelyard.balancer.worker cimport Worker
+
+cdef class Plane:
+    cdef list _listeners
+    cdef Table _offered
+    cdef int _stops
+    cdef object _waker
+    cdef readonly object bell
+    cdef readonly Budget budget
+    cdef readonly set clients
+    cdef readonly object crowd
+    cdef public bint draining
+    cdef readonly object ejector
+    cdef readonly object gauge
+    cdef readonly bint greeted
+    cdef public object identity
+    cdef readonly object journal
+    cdef readonly bint keyed
+    cdef readonly Limits limits
+    cdef readonly object line
+    cdef readonly Loop loop
+    cdef readonly Manner manner
+    cdef readonly object overdue
+    cdef readonly dict own
+    cdef public long long refused
+    cdef readonly Py_ssize_t room
+    cdef readonly bytes scheme
+    cdef readonly object settings
+    cdef readonly object sticky
+    cdef public Table table
+    cdef public long long unshaken
+    cdef readonly double waiting_since
+    cpdef measured(self, Tally tally, double seconds, int line)
+    cpdef struck(self, Worker worker)
+    cpdef redeemed(self, Worker worker)
+    cpdef bint stand_in_line(self, Exchange exchange, double since)
+    cpdef client_left(self, client)

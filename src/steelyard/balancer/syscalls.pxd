@@ -1,0 +1,27 @@
+from libc.stdint cimport uint32_t, uint64_t
+
+cdef extern from "<sys/epoll.h>" nogil:
+    ctypedef union epoll_data_t:
+        int fd
+        uint64_t u64
+    # Packed on x86-64; the header knows, and generated code goes by the header.
+    cdef struct epoll_event:
+        uint32_t events
+        epoll_data_t data
+
+cpdef double monotonic() noexcept
+cpdef Py_ssize_t receive(int fd, bytearray buffer) noexcept
+cpdef Py_ssize_t transmit(int fd, data) except -3
+cpdef Py_ssize_t transmit_both(int fd, bytes first, second) except -3
+
+cdef class Poller:
+    cdef int _epoll
+    cdef epoll_event* _events
+    cdef int _control(self, int operation, int fd, unsigned int mask) except -1
+    cpdef int add(self, int fd, unsigned int mask) except -1
+    cpdef int change(self, int fd, unsigned int mask) except -1
+    cpdef int remove(self, int fd) except -1
+    cpdef int wait(self, double seconds) except -1
+    cpdef int fd(self, int index) noexcept
+    cpdef unsigned int mask(self, int index) noexcept
+    cpdef close(self)

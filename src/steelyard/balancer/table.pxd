@@ -1,0 +1,9 @@
+cdef class Choice:
+    cdef readonly object pick
+    cdef readonly object ring
+
+cdef class Table:
+    cdef readonly Choice choice
+    cdef readonly str epoch
+    cdef readonly object serving
+    cdef readonly long long version

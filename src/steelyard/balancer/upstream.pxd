@@ -1,0 +1,30 @@
+cimport cython
+
+from steelyard.balancer.counters cimport Lease
+from steelyard.balancer.exchange cimport Exchange
+from steelyard.balancer.stream cimport Stream
+from steelyard.balancer.worker cimport Worker
+
+cdef int BROKEN, IN, OUT
+
+cdef class Upstream(Stream):
+    cdef readonly bint connecting
+    cdef public Exchange exchange
+    cdef readonly int line
+    cdef readonly long long mark
+    cdef readonly bint reused
+    cdef readonly Worker worker
+    cdef Lease _lease
+    cpdef on_event(self, int mask)
+    cpdef expire(self)
+    cpdef abort(self)
+    cpdef lend(self, Exchange exchange)
+    cpdef give_back(self, double until)
+    cpdef give_up(self)
+    cpdef drop(self, bint failed)
+    cpdef bint quiet(self)
+    @cython.locals(exchange=Exchange)
+    cdef _connected(self)
+    @cython.locals(count=Py_ssize_t, exchange=Exchange)
+    cdef _read(self)
+    cdef _broken(self)

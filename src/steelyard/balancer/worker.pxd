@@ -1,0 +1,16 @@
+cimport cython
+
+from steelyard.balancer.counters cimport Tally
+from steelyard.balancer.ejection cimport Record
+
+cdef class Worker:
+    cdef object __weakref__
+    cdef readonly object address
+    cdef readonly object family
+    cdef readonly dict idle
+    cdef readonly str name
+    cdef readonly Record record
+    cdef public bint serving
+    cdef readonly Tally tally
+    cpdef take(self, bint careful)
+    cpdef leave(self)

@@ -1,0 +1,48 @@
+"""Channel: what a balancer and its parent say to each other before it serves.
+
+    child   "ready"   it has a queue, or knows that there is none; it could accept now
+    parent  "go"      it may; at the end of the channel instead of this it is not needed
+
+A pair of sockets, so that either side sees the other one die.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import suppress
+
+READY, GO = b"r", b"g"
+
+
+def stand_by(fd: int) -> bool:
+    """In the child: tell that all is there; True when the parent lets it serve."""
+    with socket.socket(fileno=fd) as channel:
+        try:
+            channel.sendall(READY)
+            return channel.recv(1) == GO
+        except OSError:  # the parent has hung up
+            return False
+
+
+async def is_ready(channel: socket.socket) -> bool:
+    """In the parent: wait for the child; False when it ended before."""
+    try:
+        return await asyncio.get_running_loop().sock_recv(channel, 1) == READY
+    except OSError:
+        return False
+
+
+async def let_go(channel: socket.socket) -> bool:
+    """In the parent: have it serve; False when it is gone."""
+    try:
+        await asyncio.get_running_loop().sock_sendall(channel, GO)
+    except OSError:
+        return False
+    return True
+
+
+def hang_up(channel: socket.socket) -> None:
+    """In the parent: have it end without having served."""
+    with suppress(OSError):  # it is gone already
+        channel.shutdown(socket.SHUT_RDWR)

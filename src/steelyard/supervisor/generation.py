@@ -1,0 +1,76 @@
+"""Generation: balancers that were started together, with the same settings."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+
+from steelyard.config.settings import Settings
+from steelyard.core.queue import Queue
+from steelyard.supervisor.child import Child
+from steelyard.supervisor.plan import AgentLink, balancer_role
+
+
+class Generation:
+    """The first one serves as its balancers come; a later one is held, and takes over whole."""
+
+    def __init__(
+        self,
+        number: int,
+        settings: Settings,
+        source: AgentLink | Queue,
+        shares: Sequence[Sequence[int]],
+        say: Callable[[str], None],
+    ) -> None:
+        self.number = number
+        self.settings = settings
+        self.balancers = [
+            Child(balancer_role(settings, number, index, fds, source), say, held=number > 1)
+            for index, fds in enumerate(shares)
+        ]
+
+    def start(self) -> None:
+        for child in self.balancers:
+            child.start()
+
+    async def ready(self) -> None:
+        """Wait until each of them could serve."""
+        await _all_set([child.ready for child in self.balancers])
+
+    async def serving(self) -> None:
+        """Wait until each of them does."""
+        await _all_set([child.serving for child in self.balancers])
+
+    async def gave_up(self) -> Child:
+        """Wait for one that cannot be kept running."""
+        waits = {asyncio.create_task(child.gave_up.wait()): child for child in self.balancers}
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waits:
+                task.cancel()
+        return waits[done.pop()]
+
+    def go(self) -> None:
+        """Let them serve."""
+        for child in self.balancers:
+            child.go()
+
+    def tell(self, number: signal.Signals) -> None:
+        for child in self.balancers:
+            child.tell(number)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Have them finish what they have, and end."""
+        for child in self.balancers:
+            child.stop(number)
+
+    async def ended(self) -> None:
+        await asyncio.gather(*(child.ended() for child in self.balancers))
+
+
+async def _all_set(events: Sequence[asyncio.Event]) -> None:
+    """At one moment: a balancer that is killed meanwhile is waited for anew."""
+    while not all(event.is_set() for event in events):
+        await asyncio.gather(*(event.wait() for event in events))

@@ -1,0 +1,80 @@
+"""TLS as a user switches it on: the plain reverse proxy, and everything."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+import httpx
+import psutil
+
+from tests.balancer.authority import issue, trusting
+from tests.e2e.gateway import QUICK, Gateway, free_port
+from tests.e2e.test_balancer_alone import (
+    answers,
+    processes,  # noqa: F401 - a fixture
+    run,
+)
+
+
+async def peer_names(port: int) -> set[str]:
+    """The names in the certificate that is shown now."""
+    _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting())
+    told = writer.get_extra_info("peercert")
+    writer.close()
+    return {value for _, value in told["subjectAltName"]}
+
+
+async def until_served(port: int) -> None:
+    """Wait for a good answer."""
+    async with httpx.AsyncClient(verify=trusting()) as client:
+        for _ in range(600):
+            with contextlib.suppress(httpx.TransportError):
+                if (await client.get(f"https://127.0.0.1:{port}/health")).status_code == 200:
+                    return
+            await asyncio.sleep(0.05)
+    raise AssertionError("it was never served")
+
+
+async def test_a_reverse_proxy(processes, tmp_path):  # noqa: F811
+    """All processes take up a new certificate, and the successor of a killed one serves, too."""
+    certificate, key = issue(tmp_path, "127.0.0.1")
+    worker, port = free_port(), free_port()
+    processes.append(run("steelyard.demo", "--port", str(worker)))
+    await answers(f"http://127.0.0.1:{worker}/health")
+    processes.append(run(
+        "steelyard", "balancer", "--listen", f"127.0.0.1:{port}", "--processes", "2",
+        "--worker", f"127.0.0.1:{worker}", "--tls-cert", certificate, "--tls-key", key,
+    ))  # fmt: skip
+    await until_served(port)
+    assert (
+        processes[1].stdout.readline()
+        == f"serving on https://127.0.0.1:{port}, Ctrl-C stops\n".encode()
+    )
+    issue(tmp_path, "127.0.0.1", "new.org")
+    seen = 0
+    while seen < 20:  # in a row, so that both were asked
+        seen = seen + 1 if "new.org" in await peer_names(port) else 0
+    child = psutil.Process(processes[1].pid).children()[0]
+    child.kill()
+    child.wait(10)
+    while len(psutil.Process(processes[1].pid).children()) < 2:
+        await asyncio.sleep(0.05)
+    for _ in range(20):
+        await until_served(port)
+
+
+async def test_everything(tmp_path: Path):
+    """`up` serves over TLS, and says so."""
+    certificate, key = issue(tmp_path, "127.0.0.1")
+    flags = ("--min", "1", "--tls-cert", str(certificate), "--tls-key", str(key))
+    gateway = Gateway(tmp_path / "home", *QUICK, *flags).start()
+    try:
+        await gateway.ready()
+        await until_served(gateway.port)
+        while f"serving app on https://127.0.0.1:{gateway.port}" not in gateway.output():
+            await asyncio.sleep(0.05)
+        assert gateway.stop() == 0
+    finally:
+        assert gateway.destroy() == []

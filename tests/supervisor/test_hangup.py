@@ -1,0 +1,44 @@
+"""What a SIGHUP does: with a terminal that is closed, with `nohup`, and by `kill -HUP`."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import termios
+
+from tests.balancer.stage import GET
+from tests.supervisor.proxy import LONG
+
+
+def take_terminal(slave: int) -> None:
+    """Make it control this new session."""
+    os.setsid()
+    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+
+def test_a_terminal_that_is_closed_ends_it(proxy, worker):
+    """But with the terminal still there, the signal reloads."""
+    master, slave = os.openpty()
+    p = proxy(worker.port, processes=1).start(preexec_fn=lambda: take_terminal(slave))
+    os.close(slave)
+    p.reload()
+    os.close(master)
+    assert p.process.wait(LONG) == 0
+
+
+def test_under_nohup_a_closed_terminal_is_a_reload(proxy, worker):
+    """It was meant to live on, and does."""
+
+    def outlive(slave: int) -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        take_terminal(slave)
+
+    master, slave = os.openpty()
+    p = proxy(worker.port, processes=1).start(preexec_fn=lambda: outlive(slave))
+    os.close(slave)
+    os.close(master)
+    p.says("reloaded:")
+    with p.call() as client:
+        client.send(GET)
+        assert client.answer().status == 200

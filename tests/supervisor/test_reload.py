@@ -1,0 +1,246 @@
+"""Lossless reload, as an operator does it: edit the file, SIGHUP, and nobody notices."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import threading
+import time
+
+import psutil
+
+from steelyard.supervisor import reload
+from steelyard.supervisor.plan import Order, agent_link
+from steelyard.supervisor.supervise import Supervisor
+from tests.balancer.stage import GET, OK, PATIENCE, Conn, ScriptedWorker, always
+from tests.balancer.test_feed import TOKEN, FakeAgent, queue
+from tests.e2e.gateway import free_port
+from tests.e2e.load import Load
+from tests.supervisor.proxy import LONG, Proxy
+from tests.supervisor.test_supervise import one_balancer
+
+
+def named(name: bytes) -> ScriptedWorker:
+    return ScriptedWorker(always(OK.replace(b"ok", name)))
+
+
+def body(proxy: Proxy) -> bytes:
+    with proxy.call() as client:
+        client.send(GET)
+        return client.answer().body
+
+
+async def test_no_request_fails_over_many_reloads(proxy, worker):
+    """Kept connections and new ones, while processes become more and fewer."""
+    p = proxy(worker.port).start()
+    kept, new = Load(p.port, "/"), Load(p.port, "/", keep=False)
+    async with kept.running(), new.running():
+        for processes in (3, 1, 2, 4, 1, 2):
+            await asyncio.gather(kept.more(50), new.more(50))
+            await asyncio.to_thread(p.reload, processes=processes)
+        await asyncio.gather(kept.more(50), new.more(50))
+    assert (kept.failed, new.failed) == ([], [])
+    p.settles_at(2)
+    assert p.close() == 0
+
+
+async def test_a_download_goes_on_across_a_reload(proxy):
+    """It ends whole, by its hash, in a process that ends with it."""
+    piece = bytes(range(256)) * 256
+    reloaded = threading.Event()
+
+    def slow(conn: Conn) -> None:
+        conn.request()
+        conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (64 * len(piece)))
+        for number in range(64):
+            if number == 32:
+                assert reloaded.wait(LONG)
+            conn.send(piece)
+
+    w = ScriptedWorker(slow)
+    p = proxy(w.port, processes=1).start()
+    with p.call() as client:
+        client.send(GET)
+        client.head()
+        p.reload()
+        assert len(p.balancers()) == 2  # the old one has something to finish
+        reloaded.set()
+        got = client.exactly(64 * len(piece))
+    assert hashlib.sha256(got).digest() == hashlib.sha256(64 * piece).digest()
+    p.settles_at(1)
+    w.close()
+
+
+def test_a_websocket_lives_until_the_drain_ends(proxy):
+    """Bytes pass both ways after the reload; then the old process has to go, and cuts it."""
+
+    def echo(conn: Conn) -> None:
+        conn.request()
+        conn.send(
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"
+        )
+        while conn.data or conn.more():
+            conn.send(conn.exactly(len(conn.data)))
+
+    w = ScriptedWorker(echo)
+    p = proxy(w.port, processes=1, drain=4).start()
+    with p.call() as client:
+        client.send(
+            b"GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"
+        )
+        assert client.head().status == 101
+        p.reload()
+        client.send(b"still here")
+        assert client.exactly(10) == b"still here"
+        assert client.ended()
+    p.says("1 clients are cut off")
+    p.settles_at(1)
+    w.close()
+
+
+def test_a_wrong_file_changes_nothing(proxy, worker):
+    """It is told what is wrong, and by the next reload it may be right."""
+    p = proxy(worker.port, processes=1).start()
+    before = p.balancers()
+    for text, complaint in (
+        ("[gateway]\npolcy = 1\n", "gateway.polcy: unknown key"),
+        ("[gateway", "not TOML"),
+        ("[gateway]\nprocesses = 1\n", "needs either workers or an agent"),
+    ):
+        p.file.write_text(text)
+        p.hang_up()
+        p.says(complaint)
+        assert body(p) == b"ok"
+    p.file.unlink()
+    p.hang_up()
+    p.says("cannot be read")
+    assert (body(p), p.balancers()) == (b"ok", before)
+    p.reload()
+    assert body(p) == b"ok"
+    p.settles_at(1)
+    assert p.balancers() != before
+
+
+def test_other_workers_after_a_reload(proxy):
+    """The list is the file's."""
+    a, b = named(b"aa"), named(b"bb")
+    p = proxy(a.port).start()
+    assert {body(p) for _ in range(8)} == {b"aa"}
+    p.reload(workers=[f"127.0.0.1:{b.port}"])
+    p.settles_at(2)
+    assert {body(p) for _ in range(8)} == {b"bb"}
+    a.close()
+    b.close()
+
+
+def test_reloads_asked_for_during_one_are_one_more(proxy):
+    """The last file wins; in the end there is one generation."""
+    workers = [named(b"%02d" % number) for number in range(4)]
+    p = proxy(workers[0].port, processes=1).start()
+    for w in workers:
+        p.configure(workers=[f"127.0.0.1:{w.port}"])
+        p.hang_up()
+        time.sleep(0.05)  # so that the signals are not one to the kernel
+    p.says("reloaded:", 2)
+    p.says("the old balancers have ended", 2)
+    assert body(p) == b"03"
+    assert len(p.balancers()) == 1
+    assert sum("reloaded:" in line for line in p.lines) == 2
+    for w in workers:
+        w.close()
+
+
+async def test_a_new_balancer_that_is_killed_is_started_again(proxy, worker):
+    """The others wait for it, and the old ones serve as long."""
+    p = proxy(worker.port).start()
+    old = p.balancers()
+    load = Load(p.port, "/", keep=False)
+    async with load.running():
+        p.hang_up()
+        while not (new := [one for one in p.balancers() if one not in old]):
+            await asyncio.sleep(0.005)
+        new[0].kill()
+        await asyncio.to_thread(p.says, "killed by SIGKILL")
+        await asyncio.to_thread(p.says, "reloaded:")
+        await load.more(50)
+    assert load.failed == []
+    p.settles_at(2)
+    assert not {*p.balancers()} & {*old, new[0]}
+
+
+async def test_another_address(proxy, worker):
+    """Whoever was let in at the old one is answered; the next are refused there, and come in at
+    the new one."""
+    p = proxy(worker.port).start()
+    old, new = p.port, free_port()
+    load = Load(old, "/", keep=False)
+    async with load.running():
+        await load.more(50)
+        await asyncio.to_thread(p.reload, listen=f"127.0.0.1:{new}")
+        while not load.errors:
+            await asyncio.sleep(0.01)
+    assert {error.partition("(")[0] for error in load.failed} == {"ConnectionRefusedError"}
+    p.port = new
+    assert body(p) == b"ok"
+
+
+async def test_an_address_that_is_taken_changes_nothing(proxy, worker):
+    """The old one is served on."""
+    p = proxy(worker.port).start()
+    p.configure(listen=f"127.0.0.1:{worker.port}")
+    p.hang_up()
+    p.says("is in use by another program")
+    assert body(p) == b"ok"
+    assert len(p.balancers()) == 2
+
+
+async def test_a_stop_answers_whoever_was_let_in(proxy, worker):
+    """Clients see an answer or a refusal, never a reset."""
+    p = proxy(worker.port).start()
+    load = Load(p.port, "/", connections=8, keep=False)
+    async with load.running():
+        await load.more(100)
+        assert await asyncio.to_thread(p.close) == 0
+        while not load.errors:
+            await asyncio.sleep(0.01)
+    assert {error.partition("(")[0] for error in load.failed} == {"ConnectionRefusedError"}
+
+
+def test_the_moment_it_says_so_it_serves(proxy, worker):
+    """Even when the worker's name (127.1 is no literal address) has to be looked up first."""
+    p = proxy(workers=[f"127.1:{worker.port}"]).start()
+    with p.call() as client:
+        client.send(GET)
+        assert client.answer().status == 200
+
+
+async def test_without_a_queue_nobody_takes_over(tmp_path, worker, monkeypatch):
+    """While the agent is away the old balancers, who have its last queue, serve on."""
+    monkeypatch.setattr(reload, "PATIENCE", 5.0)
+    settings = one_balancer().model_copy(update={"state": tmp_path})
+    settings.token_file.write_text(TOKEN)
+    agent = FakeAgent(r"/v1/queue\?balancer=balancer-0%40.*")
+    await agent.open()
+    said: list[str] = []
+    address = settings.agent.listen._replace(port=agent.port)
+    order = Order(settings, agent_link(address, settings))
+    supervisor = Supervisor(order, said.append, lambda: order)
+    supervisor.start()
+    link = await agent.linked()
+    await link.send(queue(1, worker.entry()))
+    await supervisor.serving()
+    await agent.close()
+    assert supervisor.reload is not None
+    supervisor.reload.ask()
+    async with asyncio.timeout(LONG):
+        while not any("are not ready after" in line for line in said):
+            await asyncio.sleep(0.05)
+    assert "no queue from the agent" in " ".join(said)
+    reader, writer = await asyncio.open_connection("127.0.0.1", supervisor.address.port)
+    writer.write(GET)
+    async with asyncio.timeout(PATIENCE):
+        assert (await reader.readline()).split()[1] == b"200"
+    writer.close()
+    children = psutil.Process().children()
+    assert [child.pid for child in children] == [supervisor.balancers[0].pid]
+    await supervisor.close()
