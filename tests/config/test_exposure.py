@@ -13,13 +13,14 @@ def test_loopback_needs_no_warning() -> None:
 
 def test_each_wider_address_is_told() -> None:
     """The agent's API is guarded but not encrypted, the application is served to the network."""
-    flags = {"agent.listen": "*:8081", "gateway.listen": "[::]:8080"}
-    agent, gateway = exposure_warnings(load_settings(None, {}, flags))
+    flags = {"agent.listen": "*:8081", "gateway.listen": "[::]:8080", "gateway.metrics": "*:9101"}
+    agent, gateway, metrics = exposure_warnings(load_settings(None, {}, flags))
     assert "agent.listen = 0.0.0.0:8081" in agent
     assert "token" in agent
     assert "encrypts" in agent
     assert "gateway.listen = [::]:8080" in gateway
     assert "served to the network" in gateway
+    assert "gateway.metrics = 0.0.0.0:9101" in metrics
 
 
 def test_a_gateway_that_speaks_tls_needs_no_warning() -> None:

@@ -8,13 +8,16 @@ import logging
 import random
 import threading
 
+from steelyard.balancer.account import draw_up
 from steelyard.balancer.feed import AgentSource, Feed
 from steelyard.balancer.intake import Intake
 from steelyard.balancer.plane import Plane
+from steelyard.balancer.pusher import Pusher
 from steelyard.balancer.renewal import Renewal
 from steelyard.balancer.reporter import Reporter
 from steelyard.balancer.resolver import Resolver
 from steelyard.balancer.table import Directory
+from steelyard.core.account import Account
 from steelyard.core.queue import Queue
 
 log = logging.getLogger(__name__)
@@ -36,6 +39,7 @@ class Control:
         self._rng = rng
         self._directory = Directory(plane.bell, rng, plane.settings)
         self._intake = Intake(plane, self._directory, Resolver())
+        self._pusher = None if plane.settings.metrics is None else Pusher(self._draw_up)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
@@ -69,6 +73,8 @@ class Control:
         if identity is not None:
             renewal = Renewal(self._plane, identity, self._plane.settings.pairs)
             chores.append(asyncio.create_task(renewal.run()))
+        if self._pusher is not None:
+            chores.append(asyncio.create_task(self._pusher.run()))
         try:
             if isinstance(self._source, Queue):
                 await self._stay(self._source)
@@ -78,6 +84,12 @@ class Control:
             self._plane.bell.take_down()
             for chore in chores:
                 chore.cancel()
+            await asyncio.wait(chores)
+            if self._pusher is not None:
+                await self._pusher.finish()
+
+    def _draw_up(self) -> Account:
+        return draw_up(self._plane, self._directory)
 
     async def _tend(self) -> None:
         while True:

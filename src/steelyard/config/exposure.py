@@ -18,4 +18,10 @@ def exposure_warnings(settings: Settings) -> list[str]:
         warnings.append(
             f"gateway.listen = {gateway}: the application is served to the network, unencrypted"
         )
+    metrics = settings.gateway.metrics
+    if metrics is not None and not metrics.loopback:
+        warnings.append(
+            f"gateway.metrics = {metrics}: names and load of the workers are open to the network, "
+            "without a token"
+        )
     return warnings

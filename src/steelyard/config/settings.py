@@ -303,6 +303,12 @@ class Gateway(Section):
         None, "A file to which a line per request is appended; SIGUSR1 has it opened anew."
     )
     access_log_format: Literal["json", "combined"] = key("json", "What such a line looks like.")
+    metrics: AddressText | None = key(
+        None,
+        "Where the Prometheus metrics of all balancers are served, at /metrics, for instance "
+        "127.0.0.1:9101; none: nowhere.",
+        flag="--metrics",
+    )
     retries: Annotated[int, Field(ge=0)] = key(2, "Other workers tried when one fails, if safe.")
     retry_budget: Percent = key(
         20.0, "Most retries in percent of the recent requests, beside a few per second."
@@ -354,6 +360,17 @@ class Settings(Section):
             "two addresses, not one",
             ("agent.listen", "gateway.listen"),
             lambda it: not it.agent.listen.clashes(it.gateway.listen),
+        ),
+        Rule(
+            "another address than clients and the agent have",
+            ("gateway.metrics", "gateway.listen", "agent.listen"),
+            lambda it: (
+                it.gateway.metrics is None
+                or not any(
+                    it.gateway.metrics.clashes(other)
+                    for other in (it.gateway.listen, it.agent.listen)
+                )
+            ),
         ),
         Rule(
             "a port for each worker",

@@ -20,6 +20,7 @@ LOOK = 8  # turns looked at per pick: all of a small fleet, and O(1) in a large 
 # Paces within this factor of each other count as equal: what is learned from a few answers is off
 # by as much, and equally fast members are to share the work even when requests come one by one.
 ALIKE = 1.5
+GRAIN = 0.0005  # seconds; less than that is the machine's noise, and nobody waits for it
 UNKNOWN = 1e-9  # seconds; only when nobody's pace is known does it matter
 
 
@@ -59,7 +60,7 @@ class ShortestWait(Generic[N]):
             if one.cost < least:
                 least = one.cost
         first = turns[0][0]
-        if not first.inflight and first.cost <= ALIKE * least:
+        if not first.inflight and first.cost <= ALIKE * least + GRAIN:
             self._at = start + 1
             return first  # as the rest would find out: the common case of a fleet at ease
         shortest = inf
@@ -69,7 +70,7 @@ class ShortestWait(Generic[N]):
             wait = cost + one.inflight * (cost if cost > each else each)
             if wait < shortest:
                 shortest, best, line, pace = wait, one, one.inflight * per, cost
-        limit = ALIKE * pace
+        limit = ALIKE * pace + GRAIN
         for one, per in turns:
             start += 1  # the turn of who is passed over is over: its neighbour is not to get it
             if one.inflight * per <= line and one.cost <= limit:

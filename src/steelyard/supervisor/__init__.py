@@ -9,4 +9,5 @@ supervise   all of them: start, relay their messages, stop in the right order
 reload      the next generation takes over the port; hangup: what a SIGHUP means
 notify      tells systemd how far we are; activation: listening sockets that it gave us
 entry       what runs inside a child
+board       takes the balancers' accounts; metrics: what they sum up to; scrape: serves that
 """

@@ -57,14 +57,24 @@ class Reload:
             notify.ready()
 
     def _wanted(self) -> Order:
-        """The order as it is now; what the agent is made of stays as it is, and is told of."""
-        order, now = self._load(), self._supervisor.settings
+        """The order as it is now; what only a restart can change stays as it is, and is told of."""
+        now = self._supervisor.settings
+        order = self._same_metrics(self._load(), now.gateway)
         if self._supervisor.agent is None:
             return order
         if late := agents_keys(now, order.settings):
             self._supervisor.say(f"reload: only a restart gives the agent its {', '.join(late)}")
         part = {"gateway": order.settings.gateway, "log": order.settings.log}
         return Order(now.model_copy(update=part), order.source)
+
+    def _same_metrics(self, order: Order, now: Gateway) -> Order:
+        """What is scraped is counted from the start of the gateway, at one place."""
+        wanted = order.settings.gateway
+        if wanted.metrics == now.metrics:
+            return order
+        self._supervisor.say("reload: only a restart changes gateway.metrics")
+        gateway = wanted.model_copy(update={"metrics": now.metrics})
+        return Order(order.settings.model_copy(update={"gateway": gateway}), order.source)
 
     async def _take_over(self, order: Order) -> None:
         here, gateway = self._supervisor, order.settings.gateway

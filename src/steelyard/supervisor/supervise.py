@@ -24,6 +24,7 @@ from steelyard.supervisor.notify import Notify
 from steelyard.supervisor.plan import Order, agent_link, agent_role
 from steelyard.supervisor.port import Port
 from steelyard.supervisor.reload import Reload
+from steelyard.supervisor.scrape import Scrape
 
 
 class Supervisor:
@@ -48,6 +49,7 @@ class Supervisor:
             else Port.bind(gateway.listen, gateway.processes)
         )
         self.agent = Child(agent_role(order.settings), say) if order.source is None else None
+        self.scrape = None if gateway.metrics is None else Scrape(gateway.metrics)
         self._bred = 0
         self.generation = self.breed(order, self.port)
         self.generations = [self.generation]  # with those that have not ended yet
@@ -85,6 +87,9 @@ class Supervisor:
             loop.add_signal_handler(number, self.stop)
         loop.add_signal_handler(signal.SIGHUP, self._hung_up, hangup)
         loop.add_signal_handler(signal.SIGUSR1, self.reopen_logs)
+        if self.scrape is not None:  # before there is anybody to tell it something
+            self.scrape.start(lambda: self.settings.gateway.policy)
+            self.say(f"metrics on http://{self.scrape.address}/metrics")
         if self.agent is not None:
             self.agent.start()
             self.go_on(self._watch(self.agent))
@@ -139,6 +144,8 @@ class Supervisor:
         if self.agent is not None:
             self.agent.stop()
             await self.agent.ended()
+        if self.scrape is not None:
+            await self.scrape.close()
 
     # For a reload
 
