@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
+from itertools import count
 
 import pytest
 
@@ -83,27 +83,25 @@ def test_nobody_is_told_the_rates_unless_asked():
 
 
 async def test_times_count_from_when_a_request_was_due():
-    """A server that stands still holds up everybody who asks meanwhile, not one of them: no
-    coordinated omission."""
-    stands_still = 0.3
+    """A server that answers nobody before all have asked holds up each of them, the first for the
+    longest: whoever waits for an answer before it asks again would not even get one."""
+    due = list(arrivals(100, 0.3, random.Random(1)))
+    asked, all_have = count(1), asyncio.Event()
 
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(asyncio.IncompleteReadError):
-            while True:
-                await reader.readuntil(b"\r\n\r\n")
-                await asyncio.sleep(max(0.0, began + stands_still - loop.time()))
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n0")
+        await reader.readuntil(b"\r\n\r\n")
+        if next(asked) == len(due):
+            all_have.set()
+        await all_have.wait()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n0")
+        await reader.read()
         writer.close()
 
-    loop = asyncio.get_running_loop()
     async with await asyncio.start_server(play, "127.0.0.1", 0) as server:
-        began = loop.time()
         answers = await drive(server.sockets[0].getsockname()[1], 100, 0.3, random.Random(1))
-    due = list(arrivals(100, 0.3, random.Random(1)))
-    assert len(answers) == len(due)
+    assert [answer.worker for answer in answers] == [0] * len(due)
     for when, answer in zip(due, answers, strict=True):
-        assert answer.worker == 0
-        assert answer.seconds >= stands_still - when - 0.001
+        assert answer.seconds >= due[-1] - when - 0.001  # a clock's grain
 
 
 def test_our_policies_are_there_with_the_others():
