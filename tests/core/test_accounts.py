@@ -12,7 +12,8 @@ from steelyard.core.report import BOUNDS
 
 def account(*workers: Work, retries: int = 0, **answers: int) -> Account:
     statuses = {int(name[1:]): many for name, many in answers.items()}
-    return Account(workers=workers, own=Own(answers=statuses, retries=retries))
+    own = Own(answers=statuses, retries=retries, unshaken=retries)
+    return Account(workers=workers, own=own)
 
 
 def work(name: str, answers: int, place: str = "10.0.0.1:80", inflight: int = 0) -> Work:
@@ -37,7 +38,7 @@ def test_processes_are_summed_up() -> None:
     assert accounts.done()["a"].sent == 70
     assert sum(accounts.done()["a"].histogram) == 7
     assert sum(one.inflight for one in accounts.works()) == 3
-    assert accounts.own() == Own(answers={400: 1, 503: 3}, retries=3)
+    assert accounts.own() == Own(answers={400: 1, 503: 3}, retries=3, unshaken=3)
 
 
 def test_the_latest_counts_not_their_sum() -> None:

@@ -20,6 +20,7 @@ def draw_up(plane: Plane, directory: Directory) -> Account:
         own=Own(
             answers=dict(plane.own),
             refused=plane.refused,
+            unshaken=plane.unshaken,
             retries=plane.budget.spent,
             cpu=process_time(),
         ),

@@ -65,6 +65,7 @@ class Own(BaseModel):
 
     answers: dict[int, int] = {}  # without a worker's, by status
     refused: int = 0  # for want of a worker
+    unshaken: int = 0  # clients that failed the TLS handshake
     retries: int = 0
     cpu: float = 0.0  # seconds, user and system
 
@@ -77,6 +78,7 @@ class Own(BaseModel):
                     for status in statuses
                 },
                 "refused": self.refused + other.refused,
+                "unshaken": self.unshaken + other.unshaken,
                 "retries": self.retries + other.retries,
                 "cpu": self.cpu + other.cpu,
             }

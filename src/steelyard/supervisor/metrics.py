@@ -68,6 +68,7 @@ class _Snapshot(Collector):
             answers.add_metric([str(status)], many)
         yield answers
         yield _counter("refused", "Requests answered 503 for want of a worker", own.refused)
+        yield _counter("tls_failures", "TLS handshakes that failed", own.unshaken)
         yield _counter("retries", "Tries of a request at another worker", own.retries)
         yield _counter("cpu_seconds", "CPU time of the balancers, user and system", own.cpu)
 
