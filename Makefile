@@ -3,11 +3,13 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
 # Programs that tests use, by their Debian package. In CI none may be missing.
-TOOLS := curl nginx openssl slowhttptest wrk
+TOOLS := curl gcc nginx openssl slowhttptest wrk
+# Tests of what is compiled.
+COMPILED := tests/balancer tests/laws tests/select
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup tools demo test fuzz check docs bench-balancer bench-tail soak clean
+.PHONY: help setup build tools demo test fuzz check docs bench-balancer bench-tail soak clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -16,21 +18,29 @@ help:
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
 	@echo "make setup  only create $(VENV)"
+	@echo "make build  compile the hot path, where there is a C compiler"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
+build: $(VENV)/.built
 
+# Setting up does not compile, or the first `make demo` would take a minute more.
 # uv installs the whole set in seconds; pip, which needs most of a minute, is the fall-back.
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "steelyard needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) has no venv module; on Debian: apt-get install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv 2>/dev/null || true
 	@if [ -x $(BIN)/uv ]; then \
-		$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'; \
+		STEELYARD_PURE=1 $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'; \
 	else \
-		$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'; \
+		STEELYARD_PURE=1 $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'; \
 	fi
+	@touch $@
+
+# Stays pure, and says so, where there is no compiler; in CI that is an error.
+$(VENV)/.built: $(VENV)/.ready setup.py $(shell find src -name '*.pxd' -o -name '*.pyx' -o -path '*/balancer/*.py' -o -path '*/select/*.py')
+	@STEELYARD_PURE=$(if $(filter true,$(CI)),0) $(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
 	@touch $@
 
 demo: setup
@@ -43,8 +53,10 @@ check: setup
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs --check
 
-test: check tools
+# Everything as it is built, then what is compiled once more as plain Python.
+test: check tools build
 	$(BIN)/pytest
+	STEELYARD_PURE=1 $(BIN)/pytest $(COMPILED)
 
 # Quiet, and quick when nothing is missing. Installing on somebody's own machine is theirs to do.
 tools:
@@ -57,17 +69,18 @@ tools:
 fuzz: setup
 	FUZZ=$(EXAMPLES) $(BIN)/pytest --timeout 0 tests/balancer/fuzz
 
-bench-balancer: setup
+bench-balancer: build
 	@$(BIN)/steelyard bench balancer $(ARGS)
 
-bench-tail: setup
+bench-tail: build
 	@$(BIN)/steelyard bench tail $(ARGS)
 
-soak: setup
+soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)
 
 docs: setup
 	$(BIN)/python -m tools.docs
 
 clean:
+	find src -name '*.so' -delete
 	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import steelyard
 from steelyard.bench.tools import find
+from steelyard.purity import is_compiled
 
 # A time limit per example would fail on a busy machine, not on a bug.
 settings.register_profile("steelyard", deadline=None)
@@ -30,6 +32,17 @@ THINGS: dict[str, Callable[[], bool]] = {
     "slowhttptest": lambda: shutil.which("slowhttptest") is not None,
     "wrk": lambda: find("wrk") is not None,
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Extension modules older than their source would be what is tested instead of it."""
+    if not is_compiled():
+        return
+    for built in Path(steelyard.__file__).parent.rglob("*.so"):
+        stem = built.with_name(built.name.partition(".")[0])
+        sources = [stem.with_suffix(end) for end in (".py", ".pyx", ".pxd")]
+        if any(src.exists() and src.stat().st_mtime > built.stat().st_mtime for src in sources):
+            pytest.exit(f"{stem.name} was changed since it was compiled: `make build`", 2)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

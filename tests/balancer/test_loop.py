@@ -6,7 +6,7 @@ import os
 import threading
 from math import inf
 
-from steelyard.balancer.loop import IN, Loop, Waker
+from steelyard.balancer.loop import IN, Handler, Loop, Waker
 
 
 class Owner:
@@ -26,7 +26,7 @@ class Owner:
         self.loop.running = False
 
 
-class Pipe:
+class Pipe(Handler):
     """A pipe in the loop that notes its events."""
 
     def __init__(self, loop: Loop) -> None:

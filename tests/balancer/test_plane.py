@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from steelyard.balancer.listener import BREATH, Listener
-from steelyard.balancer.upstream import Upstream
+from steelyard.balancer.overdue import Overdue
 from steelyard.core.lifecycle import State
 from steelyard.select.ring import default_size
 from tests.balancer.stage import GET, OK, Conn, Play, Stage, always, stage, until
@@ -185,11 +185,9 @@ def test_out_of_file_descriptors() -> None:
 
 def test_a_bug_costs_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error of ours ends the connection it happened on, and nothing else."""
-    with stage(always()) as s, s.call() as client:
-        client.send(GET)
-        assert client.answer().status == 200
+    with stage(always(), total_timeout=30) as s, s.call() as client:
         with monkeypatch.context() as patch:
-            patch.setattr(Upstream, "lend", lambda *_: 1 / 0)
+            patch.setattr(Overdue, "began", lambda *_: 1 / 0)
             client.send(GET)
             assert client.ended()
         assert s.get().status == 200

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
+from steelyard.balancer.counters import Bell, Tally
 from steelyard.balancer.gauge import GAUGES, assume, forget
-from tests.laws.drive import Member, Pick, picker
+from tests.laws.drive import Pick, picker
 
 TEND = 0.5  # seconds, as in balancer/control.py
 QUICK = 0.0005  # seconds that a failure takes
@@ -44,14 +45,16 @@ class Server:
         return end
 
 
-@dataclass(eq=False)
-class View(Member):
-    """What one balancer knows of a server: as much of a tally as selectors and gauges ask."""
+class View(Tally):
+    """What one balancer knows of a server."""
 
-    cost: float = 0.0
-    learned: float = 0.0
-    seen: float = 0.0
-    requests: int = 0
+    def __init__(self, name: str) -> None:
+        super().__init__(Bell(), None)  # type: ignore[arg-type]
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
 
 
 @dataclass(frozen=True)
@@ -94,13 +97,13 @@ class Balancer:
         view.inflight -= 1
         if self._gauge is not None:
             known = view.seen
-            self._gauge(view, seconds, joined, now)  # type: ignore[arg-type]
+            self._gauge(view, seconds, joined, now)
             if not known:
-                assume(self.views)  # type: ignore[arg-type]
+                assume(self.views)
 
     def tend(self, now: float) -> None:
         """As `Directory.tend`."""
-        forget(self.views, self._tended, now, self._answers)  # type: ignore[arg-type]
+        forget(self.views, self._tended, now, self._answers)
         self._tended, self._answers = now, 0
 
 

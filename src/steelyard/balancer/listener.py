@@ -8,7 +8,6 @@ import socket
 from math import inf
 from typing import TYPE_CHECKING
 
-from steelyard.balancer.client import Client
 from steelyard.balancer.loop import IN, Handler
 from steelyard.balancer.shed import BREATH, Shed
 
@@ -89,14 +88,10 @@ class Listener(Handler):
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            client = Client(self._plane, sock, peer)
+            self._plane.admit(sock, peer)
         except OSError as error:
             log.warning("a client was lost as it came: %s", error)
             sock.close()
-            return
-        self._plane.clients.add(client)
-        if self._plane.crowd is not None:
-            self._plane.crowd.admit(client)
 
     def _out_of(self, error: OSError) -> None:
         """No file descriptor or memory."""

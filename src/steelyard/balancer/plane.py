@@ -212,6 +212,13 @@ class Plane:
             log.warning("%s answers again", worker.name)
         self.ejector.succeeded(worker.record)
 
+    def admit(self, sock: socket.socket, peer: str) -> None:
+        """A client has come."""
+        client = Client(self, sock, peer)
+        self.clients.add(client)
+        if self.crowd is not None:
+            self.crowd.admit(client)
+
     def client_left(self, client: Client) -> None:
         """A connection ended: there may be room for another, or nothing left to wait for."""
         self.clients.discard(client)
