@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import sys
-from importlib.machinery import EXTENSION_SUFFIXES
-from pathlib import Path
 
 import steelyard
 from steelyard.bench.launch import Command
 from steelyard.bench.ports import HOST
 from steelyard.bench.proxies.base import CONNECTIONS, Proxy, Site
-from steelyard.purity import VARIABLE, WITNESS
-
-
-def is_compiled() -> bool:
-    """Whether extension modules lie beside the source, whatever this process itself uses."""
-    folder = Path(steelyard.__file__).parents[1]
-    source = folder.joinpath(*WITNESS.split("."))
-    return any(source.with_name(source.name + suffix).exists() for suffix in EXTENSION_SUFFIXES)
+from steelyard.purity import VARIABLE, is_built
 
 
 class Ours(Proxy):
@@ -29,7 +20,7 @@ class Ours(Proxy):
         self._policy = policy
 
     def missing(self) -> str:
-        return "not built" if self._compiled and not is_compiled() else ""
+        return "not built" if self._compiled and not is_built() else ""
 
     def version(self) -> str:
         return f"{steelyard.__version__}, {'compiled' if self._compiled else 'pure Python'}"
