@@ -5,8 +5,9 @@ from __future__ import annotations
 from steelyard.bench.proxies.base import Proxy
 from steelyard.bench.proxies.haproxy import HAProxy
 from steelyard.bench.proxies.nginx import Nginx
-from steelyard.bench.proxies.ours import Ours, is_compiled
+from steelyard.bench.proxies.ours import Ours
 from steelyard.config.keys import every_key
+from steelyard.purity import is_built
 
 POLICY_KEY = "gateway.policy"
 
@@ -24,5 +25,5 @@ def our_policies() -> list[Proxy]:
     """Every policy that the configuration knows by name; without such a key there is the ring."""
     names = [name for key in every_key() if key.dotted == POLICY_KEY for name in key.choices]
     if not names:
-        return [Ours("steelyard ring", is_compiled())]
-    return [Ours(f"steelyard {name}", is_compiled(), policy=name) for name in names]
+        return [Ours("steelyard ring", is_built())]
+    return [Ours(f"steelyard {name}", is_built(), policy=name) for name in names]
