@@ -40,8 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     for built in Path(steelyard.__file__).parent.rglob("*.so"):
         stem = built.with_name(built.name.partition(".")[0])
-        sources = [stem.with_suffix(end) for end in (".py", ".pyx", ".pxd")]
-        if any(src.exists() and src.stat().st_mtime > built.stat().st_mtime for src in sources):
+        source = (
+            stem.with_suffix(".pyx")
+            if stem.with_suffix(".pyx").exists()
+            else stem.with_suffix(".py")
+        )
+        declared = stem.with_suffix(".pxd")
+        if max(source.stat().st_mtime, declared.stat().st_mtime) > built.stat().st_mtime:
             pytest.exit(f"{stem.name} was changed since it was compiled: `make build`", 2)
 
 

@@ -179,3 +179,21 @@ def _outcome(*pieces: bytes) -> object:
     except BadMessageError as bad:
         return bad.status
     return payload, body.done
+
+
+@pytest.mark.parametrize("end", [b"\r\r\n", b"X: y\n", b"X: a\rb\r\n"])
+def test_trailers_that_can_no_longer_be_right_are_not_waited_for(end: bytes) -> None:
+    """A bare CR or LF is refused when it comes, not when the rest does not."""
+    with pytest.raises(BadMessageError, match="bare CR or LF"):
+        ChunkedBody().feed(b"0\r\nA: b\r\n" + end)
+
+
+def test_trailers_whose_line_end_is_on_its_way_are() -> None:
+    """A CR at the end of what came may be half of a line's end."""
+    body = ChunkedBody()
+    body.feed(b"0\r\nA: b\r")
+    body.feed(b"\n\r")
+    assert not body.done
+    body.feed(b"\n")
+    assert body.done
+    assert body.trailers() == [b"A: b"]

@@ -6,8 +6,6 @@ from steelyard.balancer.octets import Alphabet
 
 TOKEN = b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NAME = Alphabet(TOKEN)
-# RFC 9110, 5.5: visible characters, obs-text, space and tab; no other control character.
-VALUE = Alphabet(bytes(code for code in range(256) if code >= 32 and code != 127) + b"\t")
 # Printable ASCII without `#`: browsers send more than RFC 3986 allows (`|` in queries), but a
 # fragment is never sent, and what a reader would make of one is anybody's guess.
 TARGET = Alphabet(bytes(code for code in range(0x21, 0x7F) if code != ord("#")))

@@ -1,10 +1,10 @@
 cimport cython
 
-from steelyard.balancer.octets cimport Alphabet, cut, decimal, find, matches, octet, spans
+from steelyard.balancer.octets cimport Alphabet, breaks, cut, decimal, find, matches, octet, spans
 
 cdef int CR, COLON, SPACE, ZERO
 cdef Py_ssize_t LONGEST
-cdef Alphabet NAME, VALUE
+cdef Alphabet NAME
 cdef bytes SHAPES
 cdef dict KINDS, _USUAL
 cdef int CODING, CONNECTION, HOST, LENGTH, PLAIN

@@ -163,8 +163,10 @@ class ChunkedBody(Body):
         end = raw.find(END, at, at + TRAILER_BYTES + len(END))
         if end < 0:
             most = at + TRAILER_BYTES + len(END)
-            if raw.count(b"\n", at, most) != raw.count(b"\r\n", at, most):
-                raise BadMessageError(400, "a bare LF in the trailers")
+            lines = raw.count(b"\r\n", at, most)
+            returns = raw.count(b"\r", at, most) - raw.endswith(b"\r")  # its LF may come yet
+            if raw.count(b"\n", at, most) != lines or returns > lines:
+                raise BadMessageError(400, "a bare CR or LF in the trailers")
             if len(raw) >= most:
                 raise BadMessageError(431, f"trailers of more than {TRAILER_BYTES} bytes")
             return -1

@@ -11,7 +11,7 @@ from steelyard.balancer.octets cimport Alphabet, cut, find, matches, octet, seek
 
 cdef int CODING, CONNECTION, EXPECT, FORWARDED_FOR, HOST, LENGTH, PLAIN, REQUEST_ID, UPGRADE
 cdef int CR, SPACE, COLON, SLASH
-cdef Alphabet TARGET, PLAIN_HOST, DIGITS, VALUE
+cdef Alphabet TARGET, PLAIN_HOST, DIGITS
 cdef object _METHODS
 
 @cython.no_gc
@@ -49,14 +49,14 @@ cpdef Py_ssize_t find_end(bytes data, Py_ssize_t seen, Py_ssize_t limit) except 
     http11=bint, head=RequestHead,
 )
 cpdef RequestHead parse_request(bytes data, Py_ssize_t most_fields, bint tls=*)
-@cython.locals(size=Py_ssize_t, stop=Py_ssize_t, status=int, start=bytes, head=AnswerHead)
+@cython.locals(size=Py_ssize_t, stop=Py_ssize_t, status=int, start=bytes, head=AnswerHead, lines=Lines)
 cpdef AnswerHead parse_answer(bytes data, Py_ssize_t most_fields)
 @cython.locals(status=int)
 cdef int _status(bytes data, Py_ssize_t stop) except -1
 @cython.locals(named=list, kept=Py_ssize_t, lines=Lines, kind=int)
 cdef _request_fields(RequestHead head, bytes data, Py_ssize_t at, Py_ssize_t most_fields)
-@cython.locals(named=list, kept=Py_ssize_t, lines=Lines, kind=int)
-cdef _answer_fields(AnswerHead head, bytes data, Py_ssize_t at, Py_ssize_t most_fields)
+@cython.locals(named=list, kept=Py_ssize_t, kind=int)
+cdef _answer_fields(AnswerHead head, bytes data, Lines lines)
 @cython.locals(value=bytes)
 cdef _host(RequestHead head, bytes data, Py_ssize_t start, Py_ssize_t stop)
 @cython.locals(colon=Py_ssize_t, end=Py_ssize_t)

@@ -21,7 +21,6 @@ from steelyard.balancer.alphabets import (
     SPACE,
     TARGET,
     TOKEN,
-    VALUE,
 )
 from steelyard.balancer.fields import (
     BadMessageError,
@@ -177,12 +176,13 @@ def parse_answer(data: bytes, most_fields: int) -> AnswerHead:
     stop = find(data, CR, 0, size)
     if stop < 0:
         stop = size
+    lines = Lines(data, stop, most_fields)
     status = _status(data, stop)
     if not status:
         raise BadMessageError(502, f"bad status line {data[:40]!r}")
     start = cut(data, 9, stop) if stop > 12 else cut(data, 9, 12) + b" "
     head = AnswerHead(start, status, matches(data, 0, 8, b"HTTP/1.1"))
-    _answer_fields(head, data, stop, most_fields)
+    _answer_fields(head, data, lines)
     return head
 
 
@@ -190,7 +190,7 @@ def _status(data: bytes, stop: int) -> int:
     """The status of `HTTP/1.x NNN reason`; 0 when the line is not well formed."""
     if stop < 12 or not (matches(data, 0, 9, b"HTTP/1.1 ") or matches(data, 0, 9, b"HTTP/1.0 ")):
         return 0
-    if not spans(data, 9, 12, DIGITS) or not spans(data, 12, stop, VALUE):
+    if not spans(data, 9, 12, DIGITS):
         return 0
     if stop > 12 and octet(data, 12) != SPACE:
         return 0
@@ -267,10 +267,9 @@ def _claim(head: RequestHead, kind: int, value: bytes) -> None:
     head.claims.append((kind, value.strip(b" \t")))
 
 
-def _answer_fields(head: AnswerHead, data: bytes, at: int, most_fields: int) -> None:
+def _answer_fields(head: AnswerHead, data: bytes, lines: Lines) -> None:
     named: list[bytes] | None = None
-    kept = at
-    lines = Lines(data, at, most_fields)
+    kept = lines.stop
     while lines.next():
         kind = lines.kind
         if kind in (PLAIN, HOST, EXPECT):

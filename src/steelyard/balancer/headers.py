@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from steelyard.balancer.fields import join
 from steelyard.balancer.grammar import AnswerHead, RequestHead
+from steelyard.balancer.octets import joined
 from steelyard.balancer.origin import Origin
 
 NAME = b"steelyard"
@@ -18,7 +19,7 @@ _VIA_10 = b"\r\nVia: 1.0 " + NAME + b"\r\nX-Request-ID: "
 def request_start(head: RequestHead, origin: Origin) -> bytes:
     """The head that a worker gets; the request has its id from now on."""
     head.request_id = origin.request_id(head)
-    return b"".join(
+    return joined(
         (
             head.method,
             b" ",
@@ -37,7 +38,7 @@ def request_start(head: RequestHead, origin: Origin) -> bytes:
 
 def answer_start(head: AnswerHead, chunked: bool, keep: bool, request: RequestHead) -> bytes:
     """The head that a client gets; `chunked` and `keep` are about its connection."""
-    return b"".join(
+    return joined(
         (
             b"HTTP/1.1 ",
             head.start,

@@ -7,6 +7,8 @@ cpdef Py_ssize_t find(bytes data, int wanted, Py_ssize_t start, Py_ssize_t end) 
 cpdef Py_ssize_t seek(bytes data, bytes wanted, Py_ssize_t start) noexcept
 cpdef bint spans(bytes data, Py_ssize_t start, Py_ssize_t end, Alphabet alphabet) noexcept
 cpdef bint matches(bytes data, Py_ssize_t start, Py_ssize_t end, bytes wanted) noexcept
+cpdef Py_ssize_t breaks(bytes data) noexcept
+cpdef bytes joined(tuple parts)
 cpdef bytes cut(bytes data, Py_ssize_t start, Py_ssize_t end)
 cpdef long long decimal(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
 cpdef bytes front(bytearray buffer, Py_ssize_t size)

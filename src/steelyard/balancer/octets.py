@@ -6,6 +6,10 @@ build. So the grammar itself is written once, and is quick in both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\r\n") + b"\x7f"
+
 
 class Alphabet:
     """A set of octets."""
@@ -16,19 +20,12 @@ class Alphabet:
         self.members = members
 
 
-def octet(data: bytes, at: int) -> int:
-    """The one at a position."""
-    return data[at]
-
-
-def find(data: bytes, wanted: int, start: int, end: int) -> int:
-    """Where the first such octet is, or −1."""
-    return data.find(wanted, start, end)
-
-
-def seek(data: bytes, wanted: bytes, start: int) -> int:
-    """Where the first such sequence begins, or −1."""
-    return data.find(wanted, start)
+# Where a method of `bytes` is the answer, it is called without a function of ours around it.
+octet: Callable[[bytes, int], int] = bytes.__getitem__  # the one at a position
+# Where the first such octet is between two positions, or −1.
+find: Callable[[bytes, int, int, int], int] = bytes.find
+seek: Callable[[bytes, bytes, int], int] = bytes.find  # where such a sequence begins, or −1
+joined: Callable[[tuple[bytes, ...]], bytes] = b"".join  # all of them, one after the other
 
 
 def spans(data: bytes, start: int, end: int, alphabet: Alphabet) -> bool:
@@ -39,6 +36,14 @@ def spans(data: bytes, start: int, end: int, alphabet: Alphabet) -> bool:
 def matches(data: bytes, start: int, end: int, wanted: bytes) -> bool:
     """Whether this, and no more, is between the two positions."""
     return data[start:end] == wanted
+
+
+def breaks(data: bytes) -> int:
+    """How many line feeds there are; −1 when there is another control character.
+
+    Tabs are none, and carriage returns are not looked at.
+    """
+    return -1 if len(data.translate(None, _CONTROLS)) < len(data) else data.count(b"\n")
 
 
 def cut(data: bytes, start: int, end: int) -> bytes:

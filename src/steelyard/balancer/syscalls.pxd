@@ -11,6 +11,7 @@ cdef extern from "<sys/epoll.h>" nogil:
 
 cpdef double monotonic() noexcept
 cpdef Py_ssize_t receive(int fd, bytearray buffer) noexcept
+cpdef bint is_quiet(int fd) noexcept
 cpdef Py_ssize_t transmit(int fd, data) except -3
 cpdef Py_ssize_t transmit_both(int fd, bytes first, second) except -3
 

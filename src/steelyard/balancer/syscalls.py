@@ -13,7 +13,16 @@ from typing import TypeAlias
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
-__all__ = ["GONE", "NOTHING", "Poller", "monotonic", "receive", "transmit", "transmit_both"]
+__all__ = [
+    "GONE",
+    "NOTHING",
+    "Poller",
+    "is_quiet",
+    "monotonic",
+    "receive",
+    "transmit",
+    "transmit_both",
+]
 
 GONE = -1  # the peer is
 NOTHING = -2  # a false alarm
@@ -29,6 +38,13 @@ def receive(fd: int, buffer: bytearray) -> int:
         return NOTHING
     except OSError:
         return GONE
+
+
+def is_quiet(fd: int) -> bool:
+    """Whether the peer has neither sent anything nor closed."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return not poll.poll(0)
 
 
 def transmit(fd: int, data: Buffer) -> int:

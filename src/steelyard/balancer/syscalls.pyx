@@ -17,7 +17,7 @@ cdef extern from "<sys/socket.h>" nogil:
     Py_ssize_t c_recv "recv"(int fd, void* buffer, size_t size, int flags)
     Py_ssize_t c_send "send"(int fd, const void* data, size_t size, int flags)
     Py_ssize_t c_sendmsg "sendmsg"(int fd, const msghdr* message, int flags)
-    int MSG_NOSIGNAL
+    int MSG_NOSIGNAL, MSG_PEEK
     cdef struct iovec:
         void* iov_base
         size_t iov_len
@@ -54,6 +54,11 @@ cpdef Py_ssize_t receive(int fd, bytearray buffer) noexcept:
             return count
         if errno != EINTR:
             return -2 if errno == EAGAIN else -1
+
+
+cpdef bint is_quiet(int fd) noexcept:
+    cdef char one
+    return c_recv(fd, &one, 1, MSG_PEEK) < 0 and errno == EAGAIN
 
 
 cpdef Py_ssize_t transmit(int fd, data) except -3:

@@ -3,6 +3,7 @@ cimport cython
 from steelyard.balancer.counters cimport Lease
 from steelyard.balancer.exchange cimport Exchange
 from steelyard.balancer.stream cimport Stream
+from steelyard.balancer.syscalls cimport is_quiet
 from steelyard.balancer.worker cimport Worker
 
 cdef int BROKEN, IN, OUT

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from steelyard.balancer.counters import Lease
 from steelyard.balancer.loop import BROKEN, IN, OUT, Loop
 from steelyard.balancer.stream import Stream
+from steelyard.balancer.syscalls import is_quiet
 from steelyard.balancer.worker import Worker
 
 if TYPE_CHECKING:
@@ -90,13 +91,7 @@ class Upstream(Stream):
 
     def quiet(self) -> bool:
         """Whether the worker has neither closed this idle connection nor spoken out of turn."""
-        try:
-            self.sock.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        return False
+        return is_quiet(self.fd)
 
     def _connected(self) -> None:
         failed = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)

@@ -1,4 +1,8 @@
+cimport cython
+
 cdef double MOMENT, LONGEST, WINDOW
 
+@cython.locals(first=double, later=double)
 cpdef double trust(long long answers, double elapsed) except? -1
+@cython.locals(each=double, most=double)
 cpdef double pace(double before, double seconds, int line, double weight) except? -1

@@ -31,7 +31,8 @@ def trust(answers: int, elapsed: float) -> float:
     >>> round(trust(1, 0.02), 3)
     0.1
     """
-    return max(min(1 / (answers + 1), elapsed / MOMENT), min(NEWEST, elapsed / WINDOW))
+    first, later = 1 / (answers + 1), NEWEST
+    return max(min(first, elapsed / MOMENT), min(later, elapsed / WINDOW))
 
 
 def pace(before: float, seconds: float, line: int, weight: float) -> float:
@@ -51,7 +52,8 @@ def pace(before: float, seconds: float, line: int, weight: float) -> float:
     each = seconds / line
     if not before:
         return each if each < inf else 0.0
-    return min(before + weight * (min(each, BOLD * before) - before), LONGEST)
+    most = BOLD * before
+    return min(before + weight * (min(each, most) - before), LONGEST)
 
 
 def peak(before: float, seconds: float, elapsed: float) -> float:
