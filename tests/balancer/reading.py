@@ -105,7 +105,9 @@ class Requests:
         forward = Forward(head, ORIGIN, -1)
         self._seen = 0
         self._buffer = self._buffer[end + len(END) :]
-        self.read.taken.append(Taken(head, forward.replay or b"", forward.done, self._buffer))
+        self.read.taken.append(
+            Taken(head, (forward.replay or b"") + forward.held, forward.done, self._buffer)
+        )
         if forward.done:
             self._open = head.keep
         else:

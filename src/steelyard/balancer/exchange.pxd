@@ -65,7 +65,7 @@ cdef class Exchange:
     cpdef on_worker_late(self)
     cpdef on_mishap(self)
     cdef _begin(self, Upstream upstream)
-    @cython.locals(forward=Forward, before=cython.longlong)
+    @cython.locals(forward=Forward, before=cython.longlong, head=bytes)
     cdef _transmit(self, Upstream upstream)
     @cython.locals(before=cython.longlong, taken=bint)
     cdef _pass_on(self, Upstream upstream, out)

@@ -284,11 +284,12 @@ class Exchange:
         """Send all that is at hand on a new or borrowed connection."""
         forward = self.forward
         before = upstream.sent
-        if not upstream.send(forward.replay or b""):
+        head = forward.replay or b""
+        if not (upstream.send_both(head, forward.held) if forward.held else upstream.send(head)):
             self._break(upstream)
             return
         if not forward.idempotent and not upstream.untouched:
-            forward.replay = None
+            forward.give_up()
         self._sent(upstream, before)
 
     def _pass_on(self, upstream: Upstream, out: Buffer) -> None:
@@ -308,7 +309,7 @@ class Exchange:
         if self.answer.head is not None:
             return
         self.forward.hold(out)
-        if self._broken or len(self.forward.replay or b"") >= WINDOW:
+        if self._broken or self.forward.size() >= WINDOW:
             self._client.pause()
             if self._waiting:  # it is we who pause
                 self._client.deadline = inf

@@ -12,11 +12,14 @@ cdef class Forward:
     cdef readonly bint done
     cdef readonly RequestHead head
     cdef readonly bint idempotent
-    cdef public bytes replay
+    cdef readonly bytes held
+    cdef readonly bytes replay
     cdef readonly object rest
     @cython.locals(body=Body)
     cpdef feed(self, data)
     cpdef hold(self, data)
     cpdef sent(self, data)
+    cpdef give_up(self)
+    cpdef Py_ssize_t size(self)
 
 cdef Body _body(RequestHead head, long long limit)

@@ -21,7 +21,7 @@ IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"
 class Forward:
     """A request being forwarded."""
 
-    __slots__ = ("body", "done", "head", "idempotent", "replay", "rest")
+    __slots__ = ("body", "done", "head", "held", "idempotent", "replay", "rest")
 
     def __init__(self, head: RequestHead, origin: Origin, body_limit: int) -> None:
         self.head = head
@@ -29,8 +29,10 @@ class Forward:
         self.done = self.body is None or self.body.done
         self.idempotent = self.head.method in IDEMPOTENT
         self.rest: Buffer = b""  # what the client sent behind this request
-        # Everything given out so far, or None when it cannot be repeated any more.
+        # The head, or None when the request cannot be repeated any more, and what of the body was
+        # given out so far: apart, because putting them together would copy them.
         self.replay: bytes | None = request_start(head, origin)
+        self.held = b""
 
     def feed(self, data: Buffer) -> Buffer:
         """Bytes of the client's body → bytes for the worker."""
@@ -50,16 +52,25 @@ class Forward:
     def hold(self, data: Buffer) -> None:
         """Keep bytes that wait for a connection."""
         if self.replay is not None:
-            self.replay += data
+            self.held = self.held + data if self.held else bytes(data)
 
     def sent(self, data: Buffer) -> None:
         """Note bytes that a worker may have: they can be repeated only if that does no harm."""
         if self.replay is None:
             return
-        if self.idempotent and len(self.replay) + len(data) <= WINDOW:
-            self.replay += data
+        if self.idempotent and self.size() + len(data) <= WINDOW:
+            self.held += data
         else:
-            self.replay = None
+            self.give_up()
+
+    def give_up(self) -> None:
+        """It cannot be repeated from now on."""
+        self.replay = None
+        self.held = b""
+
+    def size(self) -> int:
+        """How much is kept."""
+        return len(self.replay or b"") + len(self.held)
 
 
 def _body(head: RequestHead, limit: int) -> Body | None:

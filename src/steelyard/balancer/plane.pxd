@@ -4,6 +4,7 @@ from steelyard.balancer.budget cimport Budget
 from steelyard.balancer.counters cimport Tally
 from steelyard.balancer.dial cimport Dial
 from steelyard.balancer.exchange cimport Exchange
+from steelyard.balancer.gauge cimport by_pace
 from steelyard.balancer.limits cimport Limits
 from steelyard.balancer.loop cimport Loop
 from steelyard.balancer.origin cimport Manner
@@ -33,6 +34,7 @@ cdef class Plane:
     cdef readonly Manner manner
     cdef readonly object overdue
     cdef readonly dict own
+    cdef readonly bint paced
     cdef public long long refused
     cdef readonly Py_ssize_t room
     cdef readonly bytes scheme
@@ -41,6 +43,7 @@ cdef class Plane:
     cdef public Table table
     cdef public long long unshaken
     cdef readonly double waiting_since
+    @cython.locals(known=double)
     cpdef measured(self, Tally tally, double seconds, int line)
     cpdef struck(self, Worker worker)
     cpdef redeemed(self, Worker worker)

@@ -19,7 +19,7 @@ from steelyard.balancer.crowd import Crowd
 from steelyard.balancer.dial import Dial
 from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.exchange import Exchange
-from steelyard.balancer.gauge import GAUGES, assume
+from steelyard.balancer.gauge import GAUGES, assume, by_pace
 from steelyard.balancer.identity import load_identity
 from steelyard.balancer.journal import Journal
 from steelyard.balancer.limits import Limits
@@ -63,6 +63,7 @@ class Plane:
         "manner",
         "overdue",
         "own",
+        "paced",
         "refused",
         "room",
         "scheme",
@@ -80,6 +81,8 @@ class Plane:
         self.manner = Manner(settings.forwarded, trusted, secrets.token_hex(6).encode())
         self.keyed = settings.policy in KEYED  # the policy wants to know who asks
         self.gauge = GAUGES.get(settings.policy)  # None: nobody asks how long a worker takes
+        # The gauge of the default policy is called by name: as a C function when compiled.
+        self.paced = settings.policy == "shortest_wait"
         self.greeted = settings.proxy_protocol == "on"  # by trusted proxies
         self.identity = load_identity(settings.pairs) if settings.tls_cert else None
         self.scheme = b"http" if self.identity is None else b"https"  # of clients
@@ -190,7 +193,10 @@ class Plane:
         if self.gauge is None:
             return
         known = tally.seen
-        self.gauge(tally, seconds, line, self.loop.now)
+        if self.paced:
+            by_pace(tally, seconds, line, self.loop.now)
+        else:
+            self.gauge(tally, seconds, line, self.loop.now)
         if not known:
             assume([worker.tally for worker in self.table.serving])
 
