@@ -55,7 +55,11 @@ def extensions():
                 name,
                 [str(source)],
                 # Small code is what counts between two system calls, but for loops over octets.
-                extra_compile_args=["-O3" if declared.stem == "octets" else "-O2", "-g0"],
+                extra_compile_args=[
+                    "-O3" if declared.stem == "octets" else "-O2",
+                    "-g0",
+                    "-fno-plt",
+                ],
             )
         )
     return cythonize(

@@ -21,6 +21,7 @@ cdef class Answer:
     cdef readonly bint keep
     cdef readonly bint switched
     cdef readonly bint until_close
+    cpdef begin(self, RequestHead request, Py_ssize_t limit, Py_ssize_t fields)
     @cython.locals(seen=Py_ssize_t, end=Py_ssize_t, raw=bytes, out=bytes, start=bytes, head=AnswerHead)
     cpdef feed(self, data, bint closing)
     cpdef bytes end(self)

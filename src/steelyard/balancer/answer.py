@@ -42,6 +42,10 @@ class Answer:
     )
 
     def __init__(self, request: RequestHead, limit: int, fields: int) -> None:
+        self.begin(request, limit, fields)
+
+    def begin(self, request: RequestHead, limit: int, fields: int) -> None:
+        """What `__init__` does, callable as C (see `fields.walk`)."""
         self._request = request
         self._limit = limit  # of a head
         self._fields = fields

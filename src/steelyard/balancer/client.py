@@ -345,14 +345,17 @@ class Client(Stream):
                 self._origin.local = local_address(self.sock)
             if self._plane.sticky is not None:
                 head.pin = self._plane.sticky.read(head, self._origin.secure(head))
-            forward = Forward(head, self._origin, limits.body)
+            forward = Forward.__new__(Forward)
+            forward.begin(head, self._origin, limits.body)
         except BadMessageError as bad:
             self.refuse(bad.status, bad.message, False, False)
             return False
         self._seen = 0
         self.buffer = cut(data, end + 4, len(data))  # behind the empty line
         self.deadline = inf
-        self.exchange = exchange = Exchange(self._plane, self, forward)
+        exchange = Exchange.__new__(Exchange)
+        exchange.begin(self._plane, self, forward)
+        self.exchange = exchange
         if self._plane.overdue is not None:
             self._plane.overdue.began(self)
         exchange.start()

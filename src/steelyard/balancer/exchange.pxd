@@ -34,6 +34,7 @@ cdef class Exchange:
     cdef readonly Forward forward
     cdef public bint crowded
     cdef public tuple tried
+    cpdef begin(self, Plane plane, Client client, Forward forward)
     @cython.locals(forward=Forward, client=Client)
     cpdef start(self)
     @cython.locals(upstream=Upstream)

@@ -59,24 +59,24 @@ class Exchange:
         "tried",
     )
 
-    def __init__(self, plane: Plane, client: Client, forward: Forward) -> None:
-        # Attributes are asked, not arguments: only their types are known to the compiler.
+    def begin(self, plane: Plane, client: Client, forward: Forward) -> None:
+        """What `__init__` would do, callable as C (see `fields.walk`)."""
         self._plane = plane
         self._client = client
         self.forward = forward
         self._upstream: Upstream | None = None
         self._began = 0.0  # when the worker had what it needs to answer
         self._heard = False  # the worker said something
-        self._opened = self._plane.loop.now
-        self._mark = self._client.sent  # what it had got before
+        self._opened = plane.loop.now
+        self._mark = client.sent  # what it had got before
         self._relayed = False  # the client has a part of the worker's answer
         self._broken = False  # the worker takes no more, but may have answered
         self._waiting = False  # in the line
         self._waits_since = 0.0
         self.tried: tuple[Worker, ...] = ()  # workers that have failed it
         self.crowded = False  # somebody could have been asked, but for want of room
-        limits = self._plane.limits
-        self.answer = Answer(self.forward.head, limits.head, limits.fields)
+        self.answer = Answer.__new__(Answer)
+        self.answer.begin(forward.head, plane.limits.head, plane.limits.fields)
 
     @property
     def asker(self) -> bytes:

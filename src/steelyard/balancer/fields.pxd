@@ -27,7 +27,10 @@ cdef class Lines:
     )
     cpdef bint next(self)
     cpdef bytes value(self)
+    cpdef begin(self, bytes data, Py_ssize_t at, Py_ssize_t most)
 
+@cython.locals(lines=Lines)
+cpdef Lines walk(bytes data, Py_ssize_t at, Py_ssize_t most)
 @cython.locals(size=Py_ssize_t, name=bytes)
 cdef int _kind(bytes data, Py_ssize_t start, Py_ssize_t end) except -1
 cpdef int classify(bytes name) except -1

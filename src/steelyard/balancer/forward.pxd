@@ -15,6 +15,7 @@ cdef class Forward:
     cdef readonly bytes held
     cdef readonly bytes replay
     cdef readonly object rest
+    cpdef begin(self, RequestHead head, Origin origin, long long body_limit)
     @cython.locals(body=Body)
     cpdef feed(self, data)
     cpdef hold(self, data)

@@ -24,6 +24,10 @@ class Forward:
     __slots__ = ("body", "done", "head", "held", "idempotent", "replay", "rest")
 
     def __init__(self, head: RequestHead, origin: Origin, body_limit: int) -> None:
+        self.begin(head, origin, body_limit)
+
+    def begin(self, head: RequestHead, origin: Origin, body_limit: int) -> None:
+        """What `__init__` does, callable as C (see `fields.walk`)."""
         self.head = head
         self.body: Body | None = _body(head, body_limit)
         self.done = self.body is None or self.body.done

@@ -5,6 +5,7 @@ from steelyard.balancer.fields cimport (
     connection_options,
     content_length,
     has_zeros,
+    walk,
     without,
 )
 from steelyard.balancer.octets cimport Alphabet, cut, find, matches, octet, seek, spans
@@ -29,6 +30,7 @@ cdef class RequestHead:
     cdef public bytes request_id
     cdef public bytes target
     cdef public list upgrade
+    cpdef begin(self, bytes method, bytes target, bint http11)
 
 @cython.no_gc
 @cython.freelist(64)
@@ -40,6 +42,7 @@ cdef class AnswerHead:
     cdef readonly bytes start
     cdef readonly int status
     cdef public list upgrade
+    cpdef begin(self, bytes start, int status, bint http11)
 
 cpdef bytes skip_empty_lines(bytes data)
 @cython.locals(end=Py_ssize_t)

@@ -31,6 +31,7 @@ from steelyard.balancer.fields import (
     join,
     transfer_coding,
     upgrade_offer,
+    walk,
     without,
 )
 from steelyard.balancer.names import (
@@ -82,6 +83,10 @@ class RequestHead:
     )
 
     def __init__(self, method: bytes, target: bytes, http11: bool) -> None:
+        self.begin(method, target, http11)
+
+    def begin(self, method: bytes, target: bytes, http11: bool) -> None:
+        """What `__init__` does, callable as C (see `fields.walk`)."""
         self.method = method
         self.target = target
         self.http11 = http11
@@ -107,6 +112,10 @@ class AnswerHead:
     __slots__ = ("chunked", "fields", "keep", "length", "start", "status", "upgrade")
 
     def __init__(self, start: bytes, status: int, http11: bool) -> None:
+        self.begin(start, status, http11)
+
+    def begin(self, start: bytes, status: int, http11: bool) -> None:
+        """What `__init__` does, callable as C (see `fields.walk`)."""
         self.start = start  # the status and its reason
         self.status = status
         self.keep = http11  # the worker would like to use the connection again
@@ -161,7 +170,8 @@ def parse_request(data: bytes, most_fields: int, tls: bool = False) -> RequestHe
     if last == space + 1 or not spans(data, space + 1, last, TARGET):
         raise BadMessageError(400, "bad request target")
     http11 = matches(data, last + 1, stop, b"HTTP/1.1") or _is_http11(data[last + 1 : stop])
-    head = RequestHead(method, cut(data, space + 1, last), http11)
+    head = RequestHead.__new__(RequestHead)
+    head.begin(method, cut(data, space + 1, last), http11)
     _request_fields(head, data, stop, most_fields)
     if octet(data, space + 1) != SLASH:
         _other_target(head, tls)
@@ -176,12 +186,13 @@ def parse_answer(data: bytes, most_fields: int) -> AnswerHead:
     stop = find(data, CR, 0, size)
     if stop < 0:
         stop = size
-    lines = Lines(data, stop, most_fields)
+    lines = walk(data, stop, most_fields)
     status = _status(data, stop)
     if not status:
         raise BadMessageError(502, f"bad status line {data[:40]!r}")
     start = cut(data, 9, stop) if stop > 12 else cut(data, 9, 12) + b" "
-    head = AnswerHead(start, status, matches(data, 0, 8, b"HTTP/1.1"))
+    head = AnswerHead.__new__(AnswerHead)
+    head.begin(start, status, matches(data, 0, 8, b"HTTP/1.1"))
     _answer_fields(head, data, lines)
     return head
 
@@ -222,7 +233,7 @@ def _is_http11(version: bytes) -> bool:
 def _request_fields(head: RequestHead, data: bytes, at: int, most_fields: int) -> None:
     named: list[bytes] | None = None
     kept = at  # from here on, nothing was left out
-    lines = Lines(data, at, most_fields)
+    lines = walk(data, at, most_fields)
     while lines.next():
         kind = lines.kind
         if kind == PLAIN:

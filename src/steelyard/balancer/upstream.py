@@ -59,10 +59,12 @@ class Upstream(Stream):
             self.exchange.on_worker_late()
 
     def abort(self) -> None:
-        self.worker.idle.pop(self, None)
-        if self.exchange is not None:
-            self.exchange.on_mishap()
+        exchange = self.exchange
+        if exchange is not None:
+            exchange.on_mishap()
         self.close()
+        if exchange is None:
+            self.worker.lost()
 
     def lend(self, exchange: Exchange) -> None:
         """Begin another exchange on this connection."""
@@ -76,7 +78,7 @@ class Upstream(Stream):
         """The exchange is over: wait for the next one."""
         self.exchange = None
         self.deadline = until
-        self.worker.idle[self] = None
+        self.worker.idle.append(self)
         self._lease.release(failed=False)
 
     def give_up(self) -> None:

@@ -7,10 +7,12 @@ cdef class Worker:
     cdef object __weakref__
     cdef readonly object address
     cdef readonly object family
-    cdef readonly dict idle
+    cdef Py_ssize_t _ended
+    cdef readonly list idle
     cdef readonly str name
     cdef readonly Record record
     cdef public bint serving
     cdef readonly Tally tally
     cpdef take(self, bint careful)
+    cpdef lost(self)
     cpdef leave(self)

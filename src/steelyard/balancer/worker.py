@@ -20,7 +20,7 @@ class Worker:
     Made by the control thread; from then on `idle` and `serving` belong to the data thread.
     """
 
-    __slots__ = ("address", "family", "idle", "name", "record", "serving", "tally")
+    __slots__ = ("_ended", "address", "family", "idle", "name", "record", "serving", "tally")
 
     def __init__(
         self, name: str, family: socket.AddressFamily, address: SocketAddress, bell: Bell
@@ -30,7 +30,8 @@ class Worker:
         self.address = address
         self.tally = Tally(bell, self)
         self.record = Record()
-        self.idle: dict[Upstream, None] = {}  # a set that remembers who came last
+        self.idle: list[Upstream] = []
+        self._ended = 0  # of those, so many have ended since
         self.serving = False  # in the ring now
 
     def __repr__(self) -> str:
@@ -43,14 +44,25 @@ class Worker:
         the loop may not have come to the event yet that says it is closed.
         """
         while self.idle:
-            upstream, _ = self.idle.popitem()
+            upstream = self.idle.pop()
+            if not upstream.open:
+                self._ended -= 1
+                continue
             if not careful or upstream.quiet():
                 return upstream
             upstream.close()
         return None
 
+    def lost(self) -> None:
+        """An idle connection ended; such are swept out when they are most of what is kept."""
+        self._ended += 1
+        if 2 * self._ended > len(self.idle):
+            self.idle = [upstream for upstream in self.idle if upstream.open]
+            self._ended = 0
+
     def leave(self) -> None:
         """Out of the ring: nothing new goes there, so idle connections are of no use."""
         self.serving = False
         while self.idle:
-            self.idle.popitem()[0].close()
+            self.idle.pop().close()
+        self._ended = 0
