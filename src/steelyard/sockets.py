@@ -37,6 +37,12 @@ def bind_many(address: Address, count: int, flag: str) -> list[socket.socket]:
     return [first, *(_open(settled, flag, shared=True) for _ in range(count - 1))]
 
 
+def open_up(sock: socket.socket, backlog: int) -> None:
+    """Have a socket of `bind_many` listen."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # for who is bound here after us
+    sock.listen(backlog)
+
+
 def ensure_free(address: Address, flag: str) -> None:
     """SO_REUSEPORT would quietly share the port with a stranger of the same user, so ask first."""
     if address.port:
@@ -53,12 +59,24 @@ def _open(
         if shared:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         sock.bind((address.host, address.port))
+        if shared:
+            _claim(sock)
         if backlog is not None:
             sock.listen(backlog)
     except (OSError, OverflowError) as error:
         sock.close()
         raise _explain(error, address, flag) from error
     return sock
+
+
+def _claim(sock: socket.socket) -> None:
+    """Have `ensure_free` find an address that is bound, though nobody listens there yet.
+
+    To Linux, sockets with SO_REUSEADDR on both sides are in each other's way only when one of them
+    listens (inet_bind_conflict). A reload holds its new address like this until its balancers are
+    ready: a second gateway that came meanwhile would share the port with it.
+    """
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
 
 
 def _explain(error: OSError | OverflowError, address: Address, flag: str) -> ListenError:

@@ -89,6 +89,8 @@ async def test_a_reload(processes, tmp_path):  # noqa: F811
     started.send_signal(signal.SIGHUP)
     said = f"reloaded: serving on https://127.0.0.1:{port}; the old balancers finish\n".encode()
     assert said in iter(started.stdout.readline, b"")
+    # Until the old one has heard that it shall leave, it takes clients, too.
+    assert b"the old balancers have ended\n" in iter(started.stdout.readline, b"")
     assert "b.org" in await peer_names(port)
     configure(first[0], second[1])
     started.send_signal(signal.SIGHUP)

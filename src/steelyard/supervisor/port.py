@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from steelyard.config.values import Address
 from steelyard.door import shut
-from steelyard.sockets import bind_many, ensure_free
+from steelyard.sockets import bind_many, ensure_free, open_up
 
 FLAG = "--listen"
 
@@ -55,7 +55,7 @@ class Port:
         self._listening, self._bound = self._sockets, []
         for sock in self._listening:
             if not self.given:
-                sock.listen(backlog)
+                open_up(sock, backlog)
 
     def forget_unopened(self) -> None:
         """Drop sockets that no client can have come to."""
