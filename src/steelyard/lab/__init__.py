@@ -1,0 +1,14 @@
+"""The lab: published results and policies, simulated on virtual time with what ships.
+
+timeline   virtual time, and what is to happen on it
+worker     a request, and a worker with its line; gauge: what it costs
+traffic    requests that arrive; journal: what became of them; draws: random numbers in blocks
+queueing   a balancer in front of workers: all of the above with a policy of `select`
+theory     closed forms and published figures
+stats      means over seeds with their intervals
+
+validate   the simulator against closed forms
+report     what an experiment tells; output: as files; figure: as a picture; watcher: meanwhile
+
+Everything random comes from one seed: the same seed gives the same figures.
+"""
