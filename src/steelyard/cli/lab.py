@@ -17,11 +17,12 @@ def lab_app() -> typer.Typer:
         no_args_is_help=True,
     )
     app.command("validate")(lab_validate)
+    app.command("efficiency")(lab_efficiency)
     return app
 
 
 def lab_validate(
-    requests: Annotated[int, typer.Option(min=1000, help="For each case.")] = 2_000_000,
+    requests: Annotated[int, typer.Option(min=1000, help="For each case.")] = 1_000_000,
     seed: SeedOption = 1,
     json: JsonOption = False,
     out: OutOption = None,
@@ -30,3 +31,16 @@ def lab_validate(
     """The simulator against closed forms (M/M/c) and published figures (two choices)."""
     lab = Lab("validate", json, out, page)
     lab.run(lab.module.Validate(requests=requests, seed=seed))
+
+
+def lab_efficiency(
+    requests: Annotated[int, typer.Option(min=100, help="In each run.")] = 10_000,
+    runs: Annotated[int, typer.Option(min=2, max=10_000, help="With a seed each.")] = 100,
+    seed: SeedOption = 1,
+    json: JsonOption = False,
+    out: OutOption = None,
+    page: PageOption = None,
+) -> None:
+    """How true the shares of weighted choices are: the paper's two scenarios (section 3.5)."""
+    lab = Lab("efficiency", json, out, page)
+    lab.run(lab.module.Efficiency(requests=requests, runs=runs, seed=seed))
