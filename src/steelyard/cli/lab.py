@@ -18,6 +18,7 @@ def lab_app() -> typer.Typer:
     )
     app.command("validate")(lab_validate)
     app.command("efficiency")(lab_efficiency)
+    app.command("makespan")(lab_makespan)
     return app
 
 
@@ -44,3 +45,17 @@ def lab_efficiency(
     """How true the shares of weighted choices are: the paper's two scenarios (section 3.5)."""
     lab = Lab("efficiency", json, out, page)
     lab.run(lab.module.Efficiency(requests=requests, runs=runs, seed=seed))
+
+
+def lab_makespan(
+    runs: Annotated[int, typer.Option(min=2, max=10_000, help="With a seed each.")] = 50,
+    tasks: Annotated[int, typer.Option(min=10_000, help="At most so many.")] = 1_000_000,
+    requests: Annotated[int, typer.Option(min=100, help="In each run with old news.")] = 20_000,
+    seed: SeedOption = 1,
+    json: JsonOption = False,
+    out: OutOption = None,
+    page: PageOption = None,
+) -> None:
+    """Who piles up least, and what old snapshots cost (section 8)."""
+    lab = Lab("makespan", json, out, page)
+    lab.run(lab.module.Makespan(runs=runs, tasks=tasks, requests=requests, seed=seed))
