@@ -13,7 +13,7 @@ from tests.lab.watch import Counting
 @pytest.fixture(scope="module")
 def told():
     watcher = Counting()
-    report = run(Makespan(runs=5, tasks=10_000, requests=2000), watcher)
+    report = run(Makespan(runs=3, tasks=10_000, requests=2000), watcher)
     assert watcher.done == watcher.planned > 0
     return report
 

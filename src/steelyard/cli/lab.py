@@ -19,6 +19,7 @@ def lab_app() -> typer.Typer:
     app.command("validate")(lab_validate)
     app.command("efficiency")(lab_efficiency)
     app.command("makespan")(lab_makespan)
+    app.command("timeseries")(lab_timeseries)
     return app
 
 
@@ -59,3 +60,19 @@ def lab_makespan(
     """Who piles up least, and what old snapshots cost (section 8)."""
     lab = Lab("makespan", json, out, page)
     lab.run(lab.module.Makespan(runs=runs, tasks=tasks, requests=requests, seed=seed))
+
+
+def lab_timeseries(
+    runs: Annotated[int, typer.Option(min=2, max=10_000, help="With a seed each.")] = 100,
+    seconds: Annotated[int, typer.Option(min=10, max=3600, help="Of virtual time.")] = 60,
+    load: Annotated[
+        float, typer.Option(min=0.05, max=0.95, help="Of what the workers can do.")
+    ] = 0.5,
+    seed: SeedOption = 1,
+    json: JsonOption = False,
+    out: OutOption = None,
+    page: PageOption = None,
+) -> None:
+    """Utilization from queue to queue, and who gets the next requests (section 3.5.3)."""
+    lab = Lab("timeseries", json, out, page)
+    lab.run(lab.module.Timeseries(runs=runs, seconds=seconds, load=load, seed=seed))

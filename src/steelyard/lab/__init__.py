@@ -7,7 +7,10 @@ queueing   a balancer in front of workers: all of the above with a policy of `se
 theory     closed forms and published figures
 stats      means over seeds with their intervals
 
-validate   the simulator against closed forms
+scored     a balancer whose weights follow utilization; staleness: and one that knows old news
+tasks      tasks that stay where they are placed; growth: their maximum load
+
+validate, efficiency, timeseries, makespan   the experiments: `run(wish, watcher)`, `draw`
 report     what an experiment tells; output: as files; figure: as a picture; watcher: meanwhile
 
 Everything random comes from one seed: the same seed gives the same figures.

@@ -152,7 +152,7 @@ def _loaded_row(
         setting = Setting(policy, LOAD, wish.requests, speeds, scenario.weights,
                           wish.seed * wish.runs + number)  # fmt: skip
         stage = Stage(setting).run()
-        etas.append(eta(list(stage.picks.values()), scenario.weights))
+        etas.append(eta(stage.picks, scenario.weights))
         times.append(float(stage.journal.times().mean()))
         watcher.step()
     shares, seconds = estimate(etas), estimate(times)

@@ -35,7 +35,6 @@ class Stage:
         self.journal = Journal()
         self._gauge = gauge_for(setting.policy)
         self.workers = fleet(setting.speeds, self.timeline, self._ended)
-        self.picks = dict.fromkeys((worker.name for worker in self.workers), 0)
         weights = setting.weights or [1.0] * len(self.workers)
         selector = POLICIES[setting.policy](self.workers, weights, random.Random(setting.seed))
         self.traffic = Traffic(
@@ -46,6 +45,11 @@ class Stage:
             pick=selector.pick,
         )
 
+    @property
+    def picks(self) -> list[int]:
+        """Requests by worker, so far."""
+        return [worker.taken for worker in self.workers]
+
     def run(self) -> Stage:
         """Until the last request has ended."""
         self.traffic.begin()
@@ -53,7 +57,6 @@ class Stage:
         return self
 
     def _ended(self, request: Request) -> None:
-        self.picks[request.worker.name] += 1
         self.journal.note(request)
         if self._gauge is not None:
             self._gauge(request)

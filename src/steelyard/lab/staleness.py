@@ -9,8 +9,8 @@ import random
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
-from steelyard.core.weight import FULL, follow_score, published
 from steelyard.lab.queueing import Setting, Stage
+from steelyard.lab.scored import Damped, Scored, as_scored, every
 from steelyard.lab.worker import Worker
 from steelyard.select import POLICIES
 
@@ -42,47 +42,18 @@ def by_lines(setting: Setting, age: float) -> Stage:
                 one.inflight = one.worker.inflight
 
         stage.traffic.pick = lambda: pick().worker
-        _every(age, renew, stage)
+        every(age, renew, stage)
     return stage.run()
 
 
 def by_score(setting: Setting, age: float) -> Stage:
     """The paper: drawn by score, which is 100 − utilization over the last Δ seconds."""
-    return _by_utilization(setting, age, damped=False)
+    return Scored(setting, age, as_scored).run()
 
 
 def by_weight(setting: Setting, age: float) -> Stage:
     """Ours: a ring by the core's weight, which follows the score, damped."""
-    return _by_utilization(setting, age, damped=True)
-
-
-def _by_utilization(setting: Setting, age: float, *, damped: bool) -> Stage:
-    stage = Stage(setting)
-    rng = random.Random(setting.seed)
-    weights = [FULL] * len(stage.workers)
-    before = [0.0] * len(stage.workers)
-
-    def renew() -> None:
-        for at, worker in enumerate(stage.workers):
-            score = max(0.0, FULL - FULL * (worker.busy - before[at]) / age)
-            before[at] = worker.busy
-            weights[at] = follow_score(weights[at], score) if damped else score
-        told = [published(weight) for weight in weights] if damped else weights
-        stage.traffic.pick = POLICIES[setting.policy](stage.workers, told, rng).pick
-
-    _every(age, renew, stage)
-    return stage.run()
-
-
-def _every(age: float, do: Callable[[], None], stage: Stage) -> None:
-    """Now and every Δ seconds, as long as requests come."""
-
-    def happen(_: None) -> None:
-        do()
-        if not stage.traffic.over:
-            stage.timeline.at(stage.timeline.now + age, happen, None)
-
-    stage.timeline.at(age, happen, None)
+    return Scored(setting, age, Damped()).run()
 
 
 Aged = Callable[[Setting, float], Stage]

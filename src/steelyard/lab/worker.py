@@ -35,6 +35,7 @@ class Worker:
         "inflight",
         "name",
         "speed",
+        "taken",
     )
 
     def __init__(
@@ -49,6 +50,7 @@ class Worker:
         self.name = name
         self.speed = speed
         self.inflight = 0
+        self.taken = 0  # requests, ever
         self.cost = 0.0  # seconds, as its policy's gauge works them out
         self.busy = 0.0  # seconds that its servers have worked, or are bound to
         self._timeline = timeline
@@ -59,6 +61,7 @@ class Worker:
     def take(self, request: Request) -> None:
         """Work on it, or let it wait."""
         self.inflight += 1
+        self.taken += 1
         request.worker = self
         request.joined = self.inflight
         if self._free:
