@@ -35,7 +35,7 @@ def fitting_size(weights: Sequence[float]) -> int:
     size, total = default_size(len(weights)), sum(weights)
     if len(weights) > FEW or not 0 < total < inf:
         return size
-    shares = [weight / total for weight in weights if weight]
+    shares = [weight / total for weight in weights if weight / total > 0]
     return min(range(size, size + SMALLEST), key=lambda slots: _misfit(shares, slots))
 
 
@@ -80,8 +80,13 @@ def build_ring(
 
 def _misfit(shares: Sequence[float], slots: int) -> float:
     """By how much, relative to its share, the worst one is off; rounded, or noise would choose."""
-    quotas = [share * slots for share in shares if share * slots > 0]
-    return round(max(abs(max(1, round(quota)) / quota - 1) for quota in quotas), 9)
+    worst = 0.0
+    for share in shares:
+        quota = share * slots
+        off = abs((int(quota + 0.5) or 1) - quota) / quota
+        if off > worst:
+            worst = off
+    return round(worst, 9)
 
 
 def _largest_remainder(
