@@ -6,10 +6,12 @@ BIN := $(VENV)/bin
 TOOLS := curl gcc nginx openssl slowhttptest wrk
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
+# The experiments of the lab, in the order of docs/lab.md.
+LAB := validate efficiency timeseries makespan
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs bench-balancer bench-tail soak clean
+.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail soak clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -20,6 +22,7 @@ help:
 	@echo "make setup  only create $(VENV)"
 	@echo "make build  compile the hot path, where there is a C compiler"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
+	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -77,6 +80,10 @@ bench-tail: build
 
 soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)
+
+# Some minutes. The same seeds give the same document.
+lab: setup
+	for name in $(LAB); do $(BIN)/steelyard lab $$name --out docs/lab --page docs/lab.md || exit 1; done
 
 docs: setup
 	$(BIN)/python -m tools.docs

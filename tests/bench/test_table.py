@@ -5,7 +5,8 @@ from __future__ import annotations
 from steelyard.bench.balancer.page import page
 from steelyard.bench.balancer.report import Absence
 from steelyard.bench.balancer.table import tables
-from steelyard.bench.markdown import markdown_table, with_section, write_section
+from steelyard.bench.markdown import write_section
+from steelyard.markdown import markdown_table, with_section
 from tests.bench.samples import report, sample
 
 TOLD = report(
@@ -81,4 +82,4 @@ def test_a_section_is_exchanged_in_its_place(tmp_path):
     text = file.read_text()
     assert "old" not in text
     assert text.index("new") < text.index("tail")
-    assert with_section(text, "balancer", "new") == text
+    assert with_section(text, "bench: balancer", "new") == text

@@ -11,7 +11,8 @@ import pytest
 
 import steelyard
 
-COMMANDS = ["up", "demo", "check", "status", "scale", "drain", "logs", "agent", "balancer", "bench"]
+COMMANDS = ["up", "demo", "check", "status", "scale", "drain", "logs", "agent", "balancer", "bench",
+            "lab"]  # fmt: skip
 
 
 def run(*words: str, **kwargs) -> subprocess.CompletedProcess[str]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.select.base import SelectError
-from steelyard.select.ring import apportion, build_ring, default_size
+from steelyard.select.ring import apportion, build_ring, default_size, fitting_size
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,28 @@ def test_default_size_divides_equally(members: int) -> None:
     assert size >= 64
     assert size >= 16 * members
     assert len(set(apportion([1.0] * members, size))) == 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "size"),
+    [
+        ([100, 50, 25, 5], 72),
+        ([100, 95, 90, 85], 74),
+        ([1, 1, 1], 66),
+        ([0, 0], 64),
+        ([1e308, 1e308], 64),
+        ([1] * 40, 640),
+    ],
+)
+def test_a_small_ring_has_the_size_that_fits_its_weights(weights: list[float], size: int) -> None:
+    """Where a few slots more give exact shares; equal weights keep the default."""
+    assert fitting_size(weights) == size
+
+
+@given(st.lists(st.floats(0, 1e300), min_size=1, max_size=40))
+def test_a_fitting_size_is_near_the_default(weights: list[float]) -> None:
+    """For any weights, the smallest and the largest floats included."""
+    assert 0 <= fitting_size(weights) - default_size(len(weights)) < 64
 
 
 def test_ring_is_shuffled_by_the_injected_generator() -> None:

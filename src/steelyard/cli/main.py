@@ -14,6 +14,7 @@ from steelyard.cli.bench import bench_app
 from steelyard.cli.check import check
 from steelyard.cli.demo import demo
 from steelyard.cli.drain import drain
+from steelyard.cli.lab import lab_app
 from steelyard.cli.logs import logs
 from steelyard.cli.options import ConfiguredCommand
 from steelyard.cli.scale import scale
@@ -48,6 +49,7 @@ def build_app() -> typer.Typer:
     app.command(cls=ConfiguredCommand, rich_help_panel=PARTS, context_settings=COMMAND)(agent)
     app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(balancer)
     app.add_typer(bench_app(), name="bench", rich_help_panel=MEASURE)
+    app.add_typer(lab_app(), name="lab", rich_help_panel=MEASURE)
     return app
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from math import inf
 from typing import TypeVar
 
 from steelyard.select.base import SelectError, check_weights
@@ -18,11 +19,24 @@ T = TypeVar("T")
 # share; small rings get more, so that three members are off by two hundredths rather than six.
 PER_MEMBER = 16
 SMALLEST = 64
+FEW = 32  # members; of so many, a few sizes more are tried in less than a millisecond
 
 
 def default_size(members: int) -> int:
     """About max(64, 16·n), rounded up to a multiple of n so that equal weights share equally."""
     return members * max(PER_MEMBER, -(-SMALLEST // members))
+
+
+def fitting_size(weights: Sequence[float]) -> int:
+    """For few members, of the sizes next to the default the one that gives the truest shares.
+
+    Weights of 100, 50, 25 and 5 fit into 72 slots exactly; in 64 the smallest is off by an eighth.
+    """
+    size, total = default_size(len(weights)), sum(weights)
+    if len(weights) > FEW or not 0 < total < inf:
+        return size
+    shares = [weight / total for weight in weights if weight / total > 0]
+    return min(range(size, size + SMALLEST), key=lambda slots: _misfit(shares, slots))
 
 
 def apportion(weights: Sequence[float], size: int) -> list[int]:
@@ -58,10 +72,21 @@ def build_ring(
     if len(members) != len(weights):
         raise SelectError(f"{len(members)} members but {len(weights)} weights")
     check_weights(weights)
-    shares = apportion(weights, default_size(len(members)) if size is None else size)
+    shares = apportion(weights, fitting_size(weights) if size is None else size)
     slots = [member for member, share in zip(members, shares, strict=True) for _ in range(share)]
     rng.shuffle(slots)  # the standard library's shuffle is Fisher–Yates
     return slots
+
+
+def _misfit(shares: Sequence[float], slots: int) -> float:
+    """By how much, relative to its share, the worst one is off; rounded, or noise would choose."""
+    worst = 0.0
+    for share in shares:
+        quota = share * slots
+        off = abs((int(quota + 0.5) or 1) - quota) / quota
+        if off > worst:
+            worst = off
+    return round(worst, 9)
 
 
 def _largest_remainder(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.bench.balancer.overview import bars, ratios
 from steelyard.bench.balancer.result import Result
 from steelyard.bench.balancer.table import tables
-from steelyard.bench.markdown import markdown_table
+from steelyard.markdown import markdown_table
 
 NAME = "balancer"
 

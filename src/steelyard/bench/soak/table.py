@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from steelyard.bench.cells import number, percent
-from steelyard.bench.markdown import markdown_table
 from steelyard.bench.soak.report import SoakReport
+from steelyard.markdown import markdown_table
 
 NAME = "soak"
 COLUMNS = ("", "figure", "")

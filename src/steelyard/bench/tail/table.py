@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from steelyard.bench.cells import UNKNOWN, number, percent, remarks
-from steelyard.bench.markdown import markdown_table
 from steelyard.bench.stats import median
 from steelyard.bench.tail.report import Line, TailReport
 from steelyard.config.settings import Gateway
+from steelyard.markdown import markdown_table
 
 NAME = "tail"
 COLUMNS = ("", "p50 ms", "p99 ms", "±", "η", "remarks")

@@ -1,0 +1,17 @@
+"""The lab: published results and policies, simulated on virtual time with what ships.
+
+timeline   virtual time, and what is to happen on it
+worker     a request, and a worker with its line; gauge: what it costs
+traffic    requests that arrive; journal: what became of them; draws: random numbers in blocks
+queueing   a balancer in front of workers: all of the above with a policy of `select`
+theory     closed forms and published figures
+stats      means over seeds with their intervals
+
+scored     a balancer whose weights follow utilization; staleness: and one that knows old news
+tasks      tasks that stay where they are placed; growth: their maximum load
+
+validate, efficiency, timeseries, makespan   the experiments: `run(wish, watcher)`, `draw`
+report     what an experiment tells; output: as files; figure: as a picture; watcher: meanwhile
+
+Everything random comes from one seed: the same seed gives the same figures.
+"""

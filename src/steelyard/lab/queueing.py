@@ -1,0 +1,73 @@
+"""A balancer in front of workers: Poisson arrivals, exponential work, one policy."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steelyard.lab.draws import exponential, generators
+from steelyard.lab.gauge import gauge_for
+from steelyard.lab.timeline import Timeline
+from steelyard.lab.traffic import Journal, Traffic
+from steelyard.lab.worker import Request, Worker, fleet
+from steelyard.select import POLICIES
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Work takes a second on average at speed 1; the load is a share of what all workers can do."""
+
+    policy: str
+    load: float
+    requests: int
+    speeds: Sequence[float] = (1.0,)
+    weights: Sequence[float] | None = None  # what the balancer is told; None: all equal
+    seed: int = 1
+
+
+class Stage:
+    """What a simulation is made of, before it runs: experiments plan their own events besides."""
+
+    def __init__(self, setting: Setting) -> None:
+        gaps, works = generators(setting.seed, 2)
+        self.timeline = Timeline()
+        self.journal = Journal()
+        self._gauge = gauge_for(setting.policy)
+        self.workers = fleet(setting.speeds, self.timeline, self._ended)
+        weights = setting.weights or [1.0] * len(self.workers)
+        selector = POLICIES[setting.policy](self.workers, weights, random.Random(setting.seed))
+        self.traffic = Traffic(
+            self.timeline,
+            setting.requests,
+            gap=exponential(gaps, 1 / (setting.load * sum(setting.speeds))),
+            work=exponential(works, 1.0),
+            pick=selector.pick,
+        )
+
+    @property
+    def picks(self) -> list[int]:
+        """Requests by worker, so far."""
+        return [worker.taken for worker in self.workers]
+
+    def run(self) -> Stage:
+        """Until the last request has ended."""
+        self.traffic.begin()
+        self.timeline.run()
+        return self
+
+    def _ended(self, request: Request) -> None:
+        self.journal.note(request)
+        if self._gauge is not None:
+            self._gauge(request)
+
+
+def one_line(load: float, servers: int, requests: int, seed: int) -> Journal:
+    """M/M/c: one line for all servers, and nothing to choose."""
+    gaps, works = generators(seed, 2)
+    timeline, journal = Timeline(), Journal()
+    worker = Worker("worker-0", timeline, journal.note, servers=servers)
+    gap, work = exponential(gaps, 1 / (load * servers)), exponential(works, 1.0)
+    Traffic(timeline, requests, gap=gap, work=work, pick=lambda: worker).begin()
+    timeline.run()
+    return journal

@@ -1,0 +1,75 @@
+"""`steelyard lab`, run as users run it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+
+# As on a machine without the extra: numpy and matplotlib cannot be found.
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"numpy", "matplotlib"}:
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Missing())
+from steelyard.cli.main import run
+run()
+"""
+
+
+def run(*words: str, program: tuple[str, ...] = ("-m", "steelyard")):
+    return subprocess.run(
+        [sys.executable, *program, *words], capture_output=True, text=True, timeout=120
+    )
+
+
+def test_without_its_libraries_the_lab_says_how_to_get_them():
+    """And every other command works."""
+    done = run("lab", "validate", program=("-c", WITHOUT))
+    assert done.returncode == 1
+    assert "the lab needs numpy" in done.stderr
+    assert "pip install 'steelyard[lab]'" in done.stderr
+    assert run("--version", program=("-c", WITHOUT)).returncode == 0
+
+
+def test_an_experiment_prints_json_and_writes_tables_figure_and_page(tmp_path):
+    """All of them from one run."""
+    page = tmp_path / "lab.md"
+    done = run("lab", "efficiency", "--runs", "2", "--json", "--out", str(tmp_path / "files"),
+               "--page", str(page))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert {table["name"] for table in told["tables"]} == {"shares", "eta", "load"}
+    names = {file.name for file in (tmp_path / "files").iterdir()}
+    assert {"efficiency-eta.csv", "efficiency.svg", "efficiency.png"} <= names
+    with (tmp_path / "files" / "efficiency-eta.csv").open() as lines:
+        assert [row["policy"] for row in csv.DictReader(lines)][:2] == [
+            "weighted_random",
+            "weighted_ring",
+        ]
+    text = page.read_text()
+    assert "](files/efficiency.svg)" in text
+    assert "`steelyard lab efficiency --runs 2 --json`" in text
+    assert told["reading"] in text
+
+
+def test_a_folder_that_cannot_be_is_told_before_the_work(tmp_path):
+    """A file is in its place."""
+    (tmp_path / "taken").touch()
+    done = run("lab", "efficiency", "--out", str(tmp_path / "taken"))
+    assert done.returncode == 2
+    assert "--out" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("--runs", "0"), ("--requests", "-5"), ("--seed", "-1")])
+def test_a_number_out_of_range_is_named(words):
+    """With its range."""
+    done = run("lab", "efficiency", *words)
+    assert done.returncode == 2
+    assert words[0] in done.stderr
