@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
 # Programs that tests use, by their Debian package. In CI none may be missing.
-TOOLS := curl gcc nginx openssl slowhttptest wrk
+TOOLS := curl gcc nginx openssl redis-server slowhttptest wrk
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import settings
 import steelyard
 from steelyard.bench.tools import find
 from steelyard.purity import is_compiled
+from tests.redis_server import RedisServer
 
 # A time limit per example would fail on a busy machine, not on a bug.
 settings.register_profile("steelyard", deadline=None)
@@ -29,6 +30,7 @@ THINGS: dict[str, Callable[[], bool]] = {
     "curl": lambda: shutil.which("curl") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,
     "nginx": lambda: find("nginx") is not None,
+    "redis": lambda: shutil.which("redis-server") is not None,
     "slowhttptest": lambda: shutil.which("slowhttptest") is not None,
     "wrk": lambda: find("wrk") is not None,
 }
@@ -48,6 +50,20 @@ def pytest_configure(config: pytest.Config) -> None:
         declared = stem.with_suffix(".pxd")
         if max(source.stat().st_mtime, declared.stat().st_mtime) > built.stat().st_mtime:
             pytest.exit(f"{stem.name} was changed since it was compiled: `make build`", 2)
+
+
+@pytest.fixture(scope="session")
+def redis_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """The server that tests share which only need one."""
+    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+def redis_server(redis_session: RedisServer) -> RedisServer:
+    """A server with nothing in it."""
+    redis_session.ask("FLUSHALL")
+    return redis_session
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from steelyard.config.settings import Store
 from steelyard.core.events import Exited
 from tests.agent.conftest import Served
 
@@ -127,3 +128,13 @@ async def test_more_workers_than_ports_are_refused(served: Served):
     assert answer.status_code == 422
     assert "ports for workers" in answer.json()["detail"]
     assert served.agent.fleet.limits.max == 4
+
+
+async def test_the_configuration_is_told_without_the_password_of_the_store(served: Served):
+    """Everything else as it is."""
+    store = Store(url="redis://me:secret@127.0.0.1:1/2?password=secret")
+    served.agent.settings = served.agent.settings.model_copy(update={"store": store})
+    async with served.http() as client:
+        told = await client.get("/v1/config")
+    assert told.json()["store"] == {"url": "redis://me@127.0.0.1:1/2"}
+    assert told.json()["scaling"]["max"] == 4

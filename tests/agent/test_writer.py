@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import asynccontextmanager
 
 from steelyard.agent.writer import Writer
+from steelyard.core.commands import Change, Forget
 from steelyard.core.lifecycle import State
 from steelyard.core.record import LimitsRecord, WorkerRecord
 from steelyard.errors import StoreError
@@ -27,11 +29,11 @@ class Fragile(MemoryStore):
         self.up = asyncio.Event()
         self.tried = asyncio.Event()
 
-    async def save(self, record: WorkerRecord) -> None:
+    async def write(self, changes: Sequence[Change]) -> None:
         self.tried.set()
         if not self.up.is_set():
             raise StoreError("down")
-        await super().save(record)
+        await super().write(changes)
 
 
 @asynccontextmanager
@@ -72,3 +74,35 @@ async def test_limits_and_deletions_are_written():
         writer.forget("a")
         await writer.flush(timeout=10)
         assert await store.workers() == []
+
+
+async def test_a_store_that_comes_back_empty_is_told_everything():
+    """Also what was written before, and has not changed since."""
+    store = Fragile()
+    store.up.set()
+    async with writing(store) as writer:
+        writer.save(record("a", 1))
+        writer.save(record("gone", 1))
+        writer.forget("gone")
+        await writer.flush(timeout=10)
+        store.up.clear()
+        writer.save(record("b", 1))
+        while not writer.down:
+            store.tried.clear()
+            await store.tried.wait()
+        store.up.set()
+        await store.write([Forget("a")])
+        await writer.flush(timeout=10)
+        assert [r.name for r in await store.workers()] == ["a", "b"]
+
+
+async def test_a_store_that_was_emptied_is_told_everything_when_asked():
+    """As the agent asks now and then."""
+    store = MemoryStore("app")
+    async with writing(store) as writer:
+        writer.save(record("a", 1))
+        await writer.flush(timeout=10)
+        await store.write([Forget("a")])
+        writer.write_again()
+        await writer.flush(timeout=10)
+        assert await store.workers() == [record("a", 1)]

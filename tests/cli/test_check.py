@@ -1,4 +1,4 @@
-"""What `steelyard check` finds out about certificates, and what a start says about them."""
+"""What `steelyard check` finds out about certificates and stores, and what a start says."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from tests.balancer.authority import issue
 from tests.cli.test_main import run
+from tests.redis_server import RedisServer
 
 FREE = ("--listen", "127.0.0.1:0", "--agent-listen", "127.0.0.1:0")
 
@@ -59,3 +60,26 @@ def test_nothing_starts_without_its_certificate(tmp_path: Path, command: str) ->
     assert "→" in done.stderr
     assert "Traceback" not in done.stderr
     assert not state.exists()
+
+
+def store_checked(folder: Path, url: str) -> tuple[int, str, str]:
+    """The exit status, and the finding about the store."""
+    words = ["check", "--json", "--state", str(folder), *FREE, "--store", url]
+    done = run(*words, "--", "sleep", "{port}")
+    [mine] = [one for one in json.loads(done.stdout)["findings"] if one["what"] == "store"]
+    return done.returncode, mine["verdict"], mine["detail"]
+
+
+@pytest.mark.needs("redis")
+def test_a_store_in_redis(tmp_path: Path) -> None:
+    """Wrong when it refuses us; a note while it is down, as the agent starts without it."""
+    with RedisServer(tmp_path, "--requirepass", "right") as server:
+        right = server.url.replace("//", "//:right@")
+        assert store_checked(tmp_path, right) == (0, "ok", server.url.replace("//", "//@"))
+        status, verdict, detail = store_checked(tmp_path, server.url)
+        assert (status, verdict) == (1, "wrong")
+        assert "password into the URL" in detail
+    status, verdict, detail = store_checked(tmp_path, right)
+    assert (status, verdict) == (0, "note")
+    assert "does it run there" in detail
+    assert "right" not in detail

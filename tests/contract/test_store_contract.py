@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 import pytest
 
+from steelyard.core.commands import Forget, Save, SaveLimits
 from steelyard.core.lifecycle import State
 from steelyard.core.record import LimitsRecord, WorkerRecord
 from steelyard.store.base import Store
 from steelyard.store.memory import MemoryStore
 from steelyard.store.sqlite import SqliteStore
 
-STORES: dict[str, Callable[[str, Path], Store]] = {
-    "memory": lambda application, folder: MemoryStore(application),
-    "sqlite": lambda application, folder: SqliteStore(application, folder / "store.sqlite"),
-}
-LASTING = ["sqlite"]
+Make = Callable[[str], Store]
+
+
+def _memory(request: pytest.FixtureRequest) -> Make:
+    return MemoryStore
+
+
+def _sqlite(request: pytest.FixtureRequest) -> Make:
+    path = request.getfixturevalue("tmp_path") / "store.sqlite"
+    return lambda application: SqliteStore(application, path)
+
+
+def _redis(request: pytest.FixtureRequest) -> Make:
+    from steelyard.store.redis import RedisStore  # not by those who need only `record`
+
+    url = request.getfixturevalue("redis_server").url
+    return lambda application: RedisStore(application, url)
+
+
+STORES = {"memory": _memory, "sqlite": _sqlite, "redis": _redis}
+LASTING = ["sqlite", pytest.param("redis", marks=pytest.mark.needs("redis"))]
+ALL = ["memory", *LASTING]
 
 
 def record(name: str, application: str = "app", state: State = State.LU) -> WorkerRecord:
@@ -39,10 +56,16 @@ def record(name: str, application: str = "app", state: State = State.LU) -> Work
 LIMITS = LimitsRecord(min=2, max=9, configured_min=4, configured_max=8)
 
 
-@pytest.fixture(params=STORES)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+@pytest.fixture(params=ALL)
+def make(request: pytest.FixtureRequest) -> Make:
+    """Makes stores of one kind in one place, by application."""
+    return STORES[request.param](request)
+
+
+@pytest.fixture
+async def store(make: Make) -> AsyncIterator[Store]:
     """An open store of the application `app`."""
-    found = STORES[request.param]("app", tmp_path)
+    found = make("app")
     await found.open()
     yield found
     await found.close()
@@ -57,57 +80,67 @@ async def test_new_store_is_empty(store: Store) -> None:
 @pytest.mark.parametrize("state", State)
 async def test_record_round_trip(store: Store, state: State) -> None:
     """Every field of a record comes back as it was, in every state."""
-    await store.save(record("one", state=state))
+    await store.write([Save(record("one", state=state))])
     assert await store.workers() == [record("one", state=state)]
 
 
 async def test_save_replaces(store: Store) -> None:
     """A record saved again replaces the one with its key."""
-    await store.save(record("one"))
+    await store.write([Save(record("one"))])
     changed = record("one").model_copy(update={"score": 7.0, "default": False, "port": 1})
-    await store.save(changed)
+    await store.write([Save(changed)])
     assert await store.workers() == [changed]
 
 
 async def test_workers_come_by_name(store: Store) -> None:
     """Records are listed by name, whatever the order they were saved in."""
     for name in ("b", "c", "a"):
-        await store.save(record(name))
+        await store.write([Save(record(name))])
     assert [found.name for found in await store.workers()] == ["a", "b", "c"]
 
 
 async def test_delete_is_idempotent(store: Store) -> None:
     """Deleting twice, or what was never there, is deleting."""
-    await store.save(record("one"))
-    await store.save(record("two"))
+    await store.write([Save(record("one"))])
+    await store.write([Save(record("two"))])
     for name in ("one", "one", "never"):
-        await store.delete(name)
+        await store.write([Forget(name)])
     assert await store.workers() == [record("two")]
 
 
 async def test_limits_round_trip_and_replace(store: Store) -> None:
     """The limits last saved are the limits."""
-    await store.save_limits(LIMITS.model_copy(update={"max": 20}))
-    await store.save_limits(LIMITS)
+    await store.write([SaveLimits(LIMITS.model_copy(update={"max": 20}))])
+    await store.write([SaveLimits(LIMITS)])
     assert await store.limits() == LIMITS
 
 
 async def test_concurrent_saves(store: Store) -> None:
     """Saves at the same time all arrive."""
-    await asyncio.gather(*(store.save(record(f"w{number:03}")) for number in range(100)))
+    await asyncio.gather(*(store.write([Save(record(f"w{number:03}"))]) for number in range(100)))
     assert len(await store.workers()) == 100
 
 
-@pytest.mark.parametrize("kind", STORES)
-async def test_applications_do_not_see_each_other(kind: str, tmp_path: Path) -> None:
+async def test_changes_come_together_and_in_order(store: Store) -> None:
+    """The last word about a worker counts."""
+    again = record("one").model_copy(update={"port": 7})
+    await store.write(
+        [Save(record("one")), Save(record("two")), Forget("two"), SaveLimits(LIMITS), Save(again)]
+    )
+    assert (await store.workers(), await store.limits()) == ([again], LIMITS)
+    await store.write([])
+    assert await store.workers() == [again]
+
+
+async def test_applications_do_not_see_each_other(make: Make) -> None:
     """Two applications in one place have their own workers and limits."""
-    mine, other = STORES[kind]("app", tmp_path), STORES[kind]("other", tmp_path)
+    mine, other = make("app"), make("other")
     await mine.open()
     await other.open()
-    await mine.save(record("one"))
-    await mine.save_limits(LIMITS)
-    await other.save(record("one", application="other"))
-    await other.delete("two")
+    await mine.write([Save(record("one"))])
+    await mine.write([SaveLimits(LIMITS)])
+    await other.write([Save(record("one", application="other"))])
+    await other.write([Forget("two")])
     assert await mine.workers() == [record("one")]
     assert await other.workers() == [record("one", application="other")]
     assert await other.limits() is None
@@ -115,21 +148,20 @@ async def test_applications_do_not_see_each_other(kind: str, tmp_path: Path) -> 
     await other.close()
 
 
-@pytest.mark.parametrize("kind", LASTING)
-async def test_records_last(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", LASTING, indirect=True)
+async def test_records_last(make: Make) -> None:
     """What was saved is there when the store is opened again."""
-    first = STORES[kind]("app", tmp_path)
+    first = make("app")
     await first.open()
-    await first.save(record("one"))
-    await first.save_limits(LIMITS)
+    await first.write([Save(record("one"))])
+    await first.write([SaveLimits(LIMITS)])
     await first.close()
-    second = STORES[kind]("app", tmp_path)
+    second = make("app")
     await second.open()
     assert (await second.workers(), await second.limits()) == ([record("one")], LIMITS)
     await second.close()
 
 
-@pytest.mark.parametrize("kind", STORES)
-async def test_url_names_the_kind(kind: str, tmp_path: Path) -> None:
+async def test_url_names_the_kind(make: Make, request: pytest.FixtureRequest) -> None:
     """A store says what it is, for people to read."""
-    assert STORES[kind]("app", tmp_path).url.startswith(f"{kind}:")
+    assert make("app").url.startswith(f"{request.node.callspec.params['make']}:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from steelyard.errors import UsageError
 from steelyard.store.memory import MemoryStore
 from steelyard.store.open import open_store
+from steelyard.store.redis import RedisStore
 from steelyard.store.sqlite import SqliteStore
 
 
@@ -33,6 +35,28 @@ def test_sqlite_with_path(url: str, path: str, tmp_path: Path) -> None:
     assert open_store(url, "app", tmp_path).url == f"sqlite:{path}"
 
 
+def test_redis_is_told_without_its_secrets(tmp_path: Path) -> None:
+    """What people read has neither the password nor the options, which may hold one."""
+    store = open_store("rediss://me:secret@10.0.0.1:1/2?password=secret", "app", tmp_path)
+    assert isinstance(store, RedisStore)
+    assert store.url == "rediss://me@10.0.0.1:1/2"
+
+
+def test_a_url_that_is_wrong_is_told_without_its_secrets(tmp_path: Path) -> None:
+    """Also in errors."""
+    with pytest.raises(UsageError) as told:
+        open_store("redis://me:secret@x:port", "app", tmp_path)
+    assert "secret" not in str(told.value)
+
+
+def test_without_redis_py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an extra, and the error says which."""
+    monkeypatch.setitem(sys.modules, "redis.asyncio", None)
+    monkeypatch.delitem(sys.modules, "steelyard.store.redis", raising=False)
+    with pytest.raises(UsageError, match=r"steelyard\[redis\]"):
+        open_store("redis://127.0.0.1", "app", tmp_path)
+
+
 def test_memory(tmp_path: Path) -> None:
     """`memory:` keeps nothing."""
     assert isinstance(open_store("memory:", "app", tmp_path), MemoryStore)
@@ -44,8 +68,11 @@ def test_memory(tmp_path: Path) -> None:
         ("sqllite:x", "did you mean `sqlite:`"),
         ("memory", "did you mean `memory:`"),
         ("memory:x", "takes no path"),
-        ("mongodb://x", "known are `sqlite:`, `sqlite:PATH` and `memory:`"),
+        ("mongodb://x", "known are `sqlite:`, `sqlite:PATH`, `memory:`, `redis://…`"),
         ("", "known are"),
+        ("redi://x", "did you mean `redis:`"),
+        ("redis://x:port", "cannot be understood"),
+        ("redis://x/0?colour=red", "cannot be understood"),
     ],
 )
 def test_unknown_url(url: str, says: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.core.commands import Save
 from steelyard.errors import StoreError
 from steelyard.store.sqlite import SqliteStore
 from tests.contract.test_store_contract import record
@@ -35,17 +36,17 @@ async def test_deleted_folder_is_told_once_then_made_anew(store: SqliteStore, pa
     """A write to a deleted file fails, so that the agent writes all again; then it works."""
     shutil.rmtree(path.parent)
     with pytest.raises(StoreError, match="deleted or replaced"):
-        await store.save(record("one"))
-    await store.save(record("two"))
+        await store.write([Save(record("one"))])
+    await store.write([Save(record("two"))])
     assert await store.workers() == [record("two")]
 
 
 async def test_replaced_folder_is_noticed(store: SqliteStore, path: Path) -> None:
     """Another file at the same path is not mistaken for ours."""
-    await store.save(record("old"))
+    await store.write([Save(record("old"))])
     restored = path.parent.with_name("restored")
     other = SqliteStore("app", restored / path.name)
-    await other.save(record("new"))
+    await other.write([Save(record("new"))])
     await other.close()
     path.parent.rename(path.parent.with_name("away"))
     restored.rename(path.parent)
@@ -57,15 +58,15 @@ async def test_replaced_folder_is_noticed(store: SqliteStore, path: Path) -> Non
 async def test_folder_that_cannot_be_comes_back(store: SqliteStore, path: Path) -> None:
     """While a file is where the folder should be every call fails; after that they work."""
     away = path.parent.with_name("away")
-    await store.save(record("one"))
+    await store.write([Save(record("one"))])
     path.parent.rename(away)
     path.parent.touch()
     for _ in range(3):
         with pytest.raises(StoreError):
-            await store.save(record("two"))
+            await store.write([Save(record("two"))])
     path.parent.unlink()
     away.rename(path.parent)
-    await store.save(record("two"))
+    await store.write([Save(record("two"))])
     assert await store.workers() == [record("one"), record("two")]
 
 
@@ -81,10 +82,10 @@ async def test_locked_by_another_program(store: SqliteStore, path: Path) -> None
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="another program"):
-        await store.save(record("one"))
+        await store.write([Save(record("one"))])
     assert await store.workers() == []
     holder.close()
-    await store.save(record("one"))
+    await store.write([Save(record("one"))])
     assert await store.workers() == [record("one")]
 
 
@@ -110,7 +111,7 @@ async def test_newer_schema(store: SqliteStore, path: Path) -> None:
 
 async def test_record_changed_by_hand(store: SqliteStore, path: Path) -> None:
     """A record that makes no sense is an error of the store, not a crash."""
-    await store.save(record("one"))
+    await store.write([Save(record("one"))])
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE workers SET state = 'HAPPY'")
     connection.close()
@@ -121,13 +122,14 @@ async def test_record_changed_by_hand(store: SqliteStore, path: Path) -> None:
 WRITER = """
 import asyncio, sys
 from pathlib import Path
+from steelyard.core.commands import Save
 from steelyard.store.sqlite import SqliteStore
 from tests.contract.test_store_contract import record
 
 async def main():
     store = SqliteStore("app", Path(sys.argv[1]))
     for number in range(10**9):
-        await store.save(record(f"w{number:09}"))
+        await store.write([Save(record(f"w{number:09}"))])
         print(number, flush=True)
 
 asyncio.run(main())

@@ -18,10 +18,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import steelyard
 from steelyard.agent.loop import Agent
-from steelyard.config.settings import Settings
+from steelyard.config.settings import Settings, Store
 from steelyard.core.events import DrainAsked, LimitsAsked
 from steelyard.core.status import DecisionStatus, FleetStatus, WorkerStatus
 from steelyard.errors import UsageError
+from steelyard.store.url import without_secrets
 
 POLICY_VIOLATION = 1008
 BEARER = HTTPBearer(auto_error=False)
@@ -98,8 +99,9 @@ def _routes(agent: Agent) -> APIRouter:
 
     @router.get("/v1/config")
     async def config() -> Settings:
-        """The settings that the agent runs with."""
-        return agent.settings
+        """The settings that the agent runs with, but for the store's password."""
+        store = Store(url=without_secrets(agent.settings.store.url))
+        return agent.settings.model_copy(update={"store": store})
 
     @router.put("/v1/limits")
     async def limits(wanted: Limits) -> FleetStatus:

@@ -152,6 +152,7 @@ class Agent:
             await asyncio.sleep(RECONCILE_EVERY)
             at = self.clock()
             self.tell(ev.Reconciled(at, await self._found()))
+            self.writer.write_again()  # a store may be emptied by others, and nobody is told
 
     async def _found(self) -> tuple[ev.Found, ...]:
         running = await self.runtime.running()

@@ -20,6 +20,7 @@ from steelyard.agent.loop import Agent
 from steelyard.agent.server import serve_api
 from steelyard.agent.writer import Writer
 from steelyard.config.settings import Settings
+from steelyard.core.commands import Forget
 from steelyard.core.events import CloseAsked
 from steelyard.core.record import LimitsRecord
 from steelyard.errors import StoreError
@@ -120,7 +121,7 @@ async def _open(store: Store) -> None:
     try:
         await store.open()
     except StoreError as error:
-        log.warning("store: %s; going on from memory", error.message)
+        log.warning("store: %s; going on from memory (%s)", error.message, error.hint)
 
 
 async def _reap(runtime: Runtime, store: Store) -> None:
@@ -130,8 +131,7 @@ async def _reap(runtime: Runtime, store: Store) -> None:
     if left:
         log.info("reaped %d workers of an earlier agent", len(left))
     with suppress(StoreError):  # then the records go when the fleet reconciles
-        for record in await store.workers():
-            await store.delete(record.name)
+        await store.write([Forget(record.name) for record in await store.workers()])
 
 
 async def _kept_limits(store: Store) -> LimitsRecord | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator
@@ -17,9 +18,11 @@ from steelyard.cli.preflight import require_runtime
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
-from steelyard.errors import StartError, UsageError
+from steelyard.errors import Fault, StartError, StoreError, UsageError
 from steelyard.runtime.spawn import check_command
 from steelyard.sockets import ListenError, listen
+from steelyard.store.base import Store
+from steelyard.store.open import open_store
 
 MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "wrong": "[red]wrong[/]"}
 
@@ -66,6 +69,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield _port("gateway.listen", settings.gateway.listen)
     yield _port("agent.listen", settings.agent.listen)
     yield _folder(settings)
+    yield _store(settings)
     yield from _certificates(settings)
     for warning in exposure_warnings(settings):
         yield Finding(what="exposure", verdict="note", detail=warning)
@@ -109,6 +113,28 @@ def _folder(settings: Settings) -> Finding:
     if os.access(existing, os.W_OK):
         return Finding(what="state", verdict="ok", detail=str(folder))
     return Finding(what="state", verdict="wrong", detail=f"{existing} cannot be written")
+
+
+def _store(settings: Settings) -> Finding:
+    """Only a server is asked: a file would be made by it."""
+    url = settings.store.url
+    try:
+        store = open_store(url, settings.application.name, settings.folder)
+        if "://" in url:
+            asyncio.run(_knock(store))
+    except UsageError as error:
+        return Finding(what="store", verdict="wrong", detail=f"{error.message}; {error.hint}")
+    except StoreError as error:  # the agent starts without it, from memory
+        verdict = "wrong" if error.fault is Fault.USER else "note"
+        return Finding(what="store", verdict=verdict, detail=f"{error.message}; {error.hint}")
+    return Finding(what="store", verdict="ok", detail=store.url)
+
+
+async def _knock(store: Store) -> None:
+    try:
+        await store.open()
+    finally:
+        await store.close()
 
 
 def _certificates(settings: Settings) -> Iterator[Finding]:

@@ -339,7 +339,9 @@ class Store(Section):
 
     url: StoreUrl = key(
         "sqlite:",
-        "`sqlite:PATH` (no path: a file in the state folder) or `memory:`.",
+        "`sqlite:PATH` (no path: a file in the state folder), `redis://USER:PASSWORD@HOST:PORT/DB` "
+        "(needs `steelyard[redis]`; over TLS `rediss://…`, with `?ssl_ca_certs=PATH` for an "
+        "authority of your own) or `memory:`.",
         flag="--store",
     )
 

@@ -228,5 +228,7 @@ LogPath = Annotated[
     str, Field(min_length=1), Kind("PATH", "a path, or - for standard output", "access.log")
 ]
 StoreUrl = Annotated[
-    str, Field(pattern=r"^(sqlite:.*|memory:)$"), Kind("URL", "a store", "sqlite:PATH or memory:")
+    str,
+    Field(pattern=r"^(sqlite:.*|memory:|rediss?://.*)$"),
+    Kind("URL", "a store", "sqlite:PATH, memory: or redis://HOST:PORT"),
 ]

@@ -60,4 +60,5 @@ class Decide:
     reason: str
 
 
-Command = Start | Stop | Publish | Save | Forget | SaveLimits | Decide
+Change = Save | Forget | SaveLimits  # of what the store keeps
+Command = Start | Stop | Publish | Change | Decide

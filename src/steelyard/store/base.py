@@ -6,8 +6,10 @@ writes again when the store is back.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from steelyard.core.commands import Change
 from steelyard.core.record import LimitsRecord, WorkerRecord
 
 
@@ -25,14 +27,12 @@ class Store(Protocol):
     async def workers(self) -> list[WorkerRecord]:
         """Every record of this application, by name."""
 
-    async def save(self, record: WorkerRecord) -> None:
-        """Write one record whole, replacing the one with its key."""
-
-    async def delete(self, name: str) -> None:
-        """Forget a worker; one that is not there is already forgotten."""
-
     async def limits(self) -> LimitsRecord | None:
         """The limits set at run time, if any were."""
 
-    async def save_limits(self, limits: LimitsRecord) -> None:
-        """Keep the limits set at run time."""
+    async def write(self, changes: Sequence[Change]) -> None:
+        """Make these changes in order, all or none of them.
+
+        A record is written whole and replaces the one with its key; a worker that is not there is
+        already forgotten.
+        """

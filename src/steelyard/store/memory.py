@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from steelyard.core.commands import Change, Forget, Save, SaveLimits
 from steelyard.core.record import LimitsRecord, WorkerRecord, record_key
 
 
@@ -25,18 +28,17 @@ class MemoryStore:
         """Every record, by name."""
         return sorted(self._workers.values(), key=lambda record: record.name)
 
-    async def save(self, record: WorkerRecord) -> None:
-        """Keep one record, replacing the one with its key."""
-        self._workers[record.key] = record
-
-    async def delete(self, name: str) -> None:
-        """Forget a worker."""
-        self._workers.pop(record_key(self._application, name), None)
-
     async def limits(self) -> LimitsRecord | None:
         """The limits set at run time, if any were."""
         return self._limits
 
-    async def save_limits(self, limits: LimitsRecord) -> None:
-        """Keep the limits set at run time."""
-        self._limits = limits
+    async def write(self, changes: Sequence[Change]) -> None:
+        """Make these changes in order."""
+        for change in changes:
+            match change:
+                case Save(record):
+                    self._workers[record.key] = record
+                case Forget(name):
+                    self._workers.pop(record_key(self._application, name), None)
+                case SaveLimits(limits):
+                    self._limits = limits

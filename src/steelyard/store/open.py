@@ -33,10 +33,34 @@ def _memory(rest: str, application: str, folder: Path) -> Store:
     return MemoryStore(application)
 
 
-_MAKERS: dict[str, Callable[[str, str, Path], Store]] = {"sqlite": _sqlite, "memory": _memory}
+def _redis(rest: str, application: str, folder: Path) -> Store:
+    return _redis_store(f"redis:{rest}", application)
+
+
+def _rediss(rest: str, application: str, folder: Path) -> Store:
+    return _redis_store(f"rediss:{rest}", application)
+
+
+def _redis_store(url: str, application: str) -> Store:
+    """Imported when it is asked for: redis-py is an extra."""
+    try:
+        from steelyard.store.redis import RedisStore
+    except ImportError as error:
+        raise UsageError(
+            f"a store in Redis needs redis-py: {error}", hint="pip install 'steelyard[redis]'"
+        ) from error
+    return RedisStore(application, url)
+
+
+_MAKERS: dict[str, Callable[[str, str, Path], Store]] = {
+    "sqlite": _sqlite,
+    "memory": _memory,
+    "redis": _redis,
+    "rediss": _rediss,
+}
 
 
 def _known(scheme: str) -> str:
-    known = "known are `sqlite:`, `sqlite:PATH` and `memory:`"
+    known = "known are `sqlite:`, `sqlite:PATH`, `memory:`, `redis://…` and `rediss://…`"
     nearest = difflib.get_close_matches(scheme.lower(), _MAKERS, n=1)
     return f"did you mean `{nearest[0]}:`? {known}" if nearest else known

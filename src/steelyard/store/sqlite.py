@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
+from steelyard.core.commands import Change, Forget, Save, SaveLimits
 from steelyard.core.record import LimitsRecord, WorkerRecord, record_key
 from steelyard.errors import StoreError
 from steelyard.store.schema import connect
@@ -48,26 +49,13 @@ class SqliteStore:
         """Every record of this application, by name."""
         return await self._call(self._select_workers)
 
-    async def save(self, record: WorkerRecord) -> None:
-        """Write one record whole, replacing the one with its key."""
-        row = {"key": record.key} | record.model_dump(mode="json")
-        await self._call(lambda connection: _replace(connection, "workers", row))
-
-    async def delete(self, name: str) -> None:
-        """Forget a worker; one that is not there is already forgotten."""
-        key = record_key(self._application, name)
-        await self._call(
-            lambda connection: connection.execute("DELETE FROM workers WHERE key = ?", (key,))
-        )
-
     async def limits(self) -> LimitsRecord | None:
         """The limits set at run time, if any were."""
         return await self._call(self._select_limits)
 
-    async def save_limits(self, limits: LimitsRecord) -> None:
-        """Keep the limits set at run time."""
-        row = {"application": self._application} | limits.model_dump()
-        await self._call(lambda connection: _replace(connection, "limits", row))
+    async def write(self, changes: Sequence[Change]) -> None:
+        """Make these changes in order, in one transaction."""
+        await self._call(lambda connection: self._write(connection, changes))
 
     async def _call(self, work: Callable[[sqlite3.Connection], T]) -> T:
         loop = asyncio.get_running_loop()
@@ -97,6 +85,24 @@ class SqliteStore:
         if self._connection is not None:
             self._connection.close()
         self._connection = None
+
+    def _write(self, connection: sqlite3.Connection, changes: Sequence[Change]) -> None:
+        with connection:  # commits, or rolls back
+            connection.execute("BEGIN IMMEDIATE")
+            for change in changes:
+                self._make(connection, change)
+
+    def _make(self, connection: sqlite3.Connection, change: Change) -> None:
+        match change:
+            case Save(record):
+                row = {"key": record.key} | record.model_dump(mode="json")
+                _replace(connection, "workers", row)
+            case Forget(name):
+                key = record_key(self._application, name)
+                connection.execute("DELETE FROM workers WHERE key = ?", (key,))
+            case SaveLimits(limits):
+                row = {"application": self._application} | limits.model_dump()
+                _replace(connection, "limits", row)
 
     def _select_workers(self, connection: sqlite3.Connection) -> list[WorkerRecord]:
         found = connection.execute(

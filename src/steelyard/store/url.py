@@ -1,0 +1,14 @@
+"""A store's URL as people may read it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+
+def without_secrets(url: str) -> str:
+    """Without a server's password, and without options, which may hold one."""
+    if "://" not in url:
+        return url  # a file or nothing: there is no secret in it
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"

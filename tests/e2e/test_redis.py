@@ -1,0 +1,67 @@
+"""The store in Redis is taken away under load, and emptied; clients notice nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from tests.e2e.gateway import QUICK
+from tests.e2e.load import Load
+from tests.redis_server import RedisServer
+from tests.waiting import until
+
+pytestmark = pytest.mark.needs("redis")
+
+WORKERS = "steelyard:1:{app}:workers"
+
+
+def kept(server: RedisServer) -> dict[str, str]:
+    """State by worker, as the server has it."""
+    found = map(json.loads, server.ask("HGETALL", WORKERS).values())
+    return {record["name"]: record["state"] for record in found}
+
+
+@pytest.fixture
+def server(tmp_path):
+    with RedisServer(tmp_path) as found:
+        yield found
+
+
+async def test_redis_hangs_and_goes_under_load(gateway, server):
+    """It comes back empty. No request fails, the fleet goes on, and all is written in the end."""
+    g = gateway("--store", server.url, "--min", "2", "--max", "4", *QUICK).start()
+    before = await g.ready()
+    victim = before.workers[0].name
+    load = Load(g.port, "/sleep?ms=20", connections=4)
+    async with load.running():
+        await load.more(50)
+        server.freeze()  # it keeps its connections, and answers nobody
+        await asyncio.to_thread(g.client.drain, victim)
+        await g.until(lambda told: told.ready == 2 and len(told.workers) == 2 and told.notes != [])
+        server.stop()
+        await asyncio.to_thread(g.client.set_limits, 3, 4)
+        told = await g.until(lambda told: told.ready == 3)
+        assert server.url in told.notes[0]
+        await load.more(100)
+        server.start()
+        told = await g.until(lambda told: told.notes == [])
+        await load.more(50)
+        names = {worker.name for worker in told.workers}
+        await until(lambda: asyncio.to_thread(lambda: kept(server).keys() == names))
+    assert load.failed == []
+    assert victim not in names
+    assert json.loads(server.ask("GET", "steelyard:1:{app}:limits"))["min"] == 3
+
+
+async def test_a_wiped_redis_costs_no_worker(gateway, server):
+    """The agent is killed, too: its successor finds all workers and writes them down again."""
+    g = gateway("--store", server.url, "--min", "2", "--max", "2", *QUICK).start()
+    told = await g.ready()
+    names, pids = {worker.name for worker in told.workers}, g.worker_pids()
+    server.ask("FLUSHALL")
+    g.children("agent")[0].kill()
+    await g.until(lambda told: told.ready == 2 and {d.action for d in told.decisions} == {"adopt"})
+    assert g.worker_pids() == pids
+    await until(lambda: asyncio.to_thread(lambda: kept(server).keys() == names))

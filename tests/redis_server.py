@@ -1,0 +1,84 @@
+"""A real Redis server of our own: loopback, a free port, nothing kept on disk."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from redis import Redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
+
+
+class RedisServer:
+    """One `redis-server`; stopped and started again it has the same port and nothing in it."""
+
+    def __init__(self, folder: Path, *flags: str, scheme: str = "redis") -> None:
+        with socket.socket() as sock:
+            sock.bind(("127.0.0.1", 0))
+            self.port = int(sock.getsockname()[1])
+        self.url = f"{scheme}://127.0.0.1:{self.port}"
+        self._plain = scheme == "redis"
+        self._folder = folder
+        self._flags = flags
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> Self:
+        port = ["--port"] if self._plain else ["--port", "0", "--tls-port"]
+        words = ["redis-server", "--bind", "127.0.0.1", "--dir", str(self._folder)]
+        words += [*port, str(self.port)]
+        words += ["--save", "", "--appendonly", "no", *self._flags]
+        with (self._folder / "redis.log").open("ab") as log:
+            self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log)
+        self._wait()
+        return self
+
+    def stop(self) -> None:
+        """End it; what it held is lost."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+        self._process.kill()
+        self._process.wait()
+
+    def freeze(self) -> None:
+        """It keeps its connections and answers nobody."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def ask(self, *words: str, password: str | None = None) -> Any:
+        """One command, with the plain client that anybody has."""
+        retry = Retry(ConstantBackoff(0.05), 200)
+        with Redis(port=self.port, password=password, decode_responses=True, retry=retry) as client:
+            return client.execute_command(*words)
+
+    def _wait(self) -> None:
+        """Until it takes connections."""
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 5).close()
+            except ConnectionRefusedError:
+                time.sleep(0.01)
+                assert self._process is not None
+                assert self._process.poll() is None, (self._folder / "redis.log").read_text()
+            else:
+                return
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.stop()
