@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import settings
 import steelyard
 from steelyard.bench.tools import find
 from steelyard.purity import is_compiled
+from tests.docker.engine import Engine, can_start, private_engine
 
 # A time limit per example would fail on a busy machine, not on a bug.
 settings.register_profile("steelyard", deadline=None)
@@ -26,6 +27,7 @@ def _cgroup_writable() -> bool:
 # What a test may need beyond Python, and how to see whether it is there.
 THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
+    "docker": can_start,
     "curl": lambda: shutil.which("curl") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,
     "nginx": lambda: find("nginx") is not None,
@@ -55,3 +57,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get("CI") == "true":
             pytest.fail(message)
         pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def private_docker() -> Iterator[Engine]:
+    """An engine of our own, for as long as there are tests."""
+    with private_engine() as engine:
+        yield engine
+
+
+@pytest.fixture
+def docker(private_docker: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """That engine as everybody's; after the test there is on it what there was before."""
+    monkeypatch.setenv("DOCKER_HOST", private_docker.url)
+    before = private_docker.things()
+    yield private_docker
+    assert private_docker.things() == before

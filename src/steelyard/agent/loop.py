@@ -151,7 +151,10 @@ class Agent:
         while True:
             await asyncio.sleep(RECONCILE_EVERY)
             at = self.clock()
-            self.tell(ev.Reconciled(at, await self._found()))
+            try:
+                self.tell(ev.Reconciled(at, await self._found()))
+            except SteelyardError as error:
+                log.warning("not reconciled: %s", error.message)
 
     async def _found(self) -> tuple[ev.Found, ...]:
         running = await self.runtime.running()
