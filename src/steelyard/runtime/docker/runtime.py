@@ -167,7 +167,7 @@ class DockerRuntime:
         try:
             return await read_log(self._client, worker.id, lines)
         except DockerError as error:
-            if missing(error):  # it has just ended
+            if error.status in {404, 409}:  # it has just ended
                 return await asyncio.to_thread(self._logs.tail, name, lines)
             raise StartError(f"no log of worker {name}: {error.message}") from error
 
