@@ -2,8 +2,10 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
-# Programs that tests use, by their Debian package. In CI none may be missing.
-TOOLS := curl gcc nginx openssl redis-server slowhttptest wrk
+# Programs that tests use, and the Debian package where that has another name. In CI none may be
+# missing.
+TOOLS := curl dockerd gcc nginx openssl redis-server slowhttptest wrk
+PACKAGE_dockerd := docker.io
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
@@ -64,7 +66,8 @@ test: check tools build
 # Quiet, and quick when nothing is missing. Installing on somebody's own machine is theirs to do.
 tools:
 	@if [ "$$CI" = true ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		for tool in $(TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+		for pair in $(foreach tool,$(TOOLS),$(tool):$(or $(PACKAGE_$(tool)),$(tool))); do \
+			command -v $${pair%%:*} >/dev/null || missing="$$missing $${pair##*:}"; done; \
 		[ -z "$$missing" ] || { apt-get -qq update && \
 			DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $$missing; } >/dev/null; \
 	fi

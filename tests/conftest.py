@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from hypothesis import settings
 import steelyard
 from steelyard.bench.tools import find
 from steelyard.purity import is_compiled
+from tests.docker.engine import Engine, EngineFailedError, can_start, private_engine
 from tests.redis_server import RedisServer
 
 # A time limit per example would fail on a busy machine, not on a bug.
@@ -27,6 +29,7 @@ def _cgroup_writable() -> bool:
 # What a test may need beyond Python, and how to see whether it is there.
 THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
+    "docker": can_start,
     "curl": lambda: shutil.which("curl") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,
     "nginx": lambda: find("nginx") is not None,
@@ -76,3 +79,27 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get("CI") == "true":
             pytest.fail(message)
         pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def private_docker() -> Iterator[Engine]:
+    """An engine of our own, for as long as there are tests.
+
+    A machine may have the engine and not let it run (in a container, say): then these tests are
+    skipped, with its last words, in CI as well.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            engine = stack.enter_context(private_engine())
+        except EngineFailedError as failure:
+            pytest.skip(f"no Docker engine runs here: {failure}")
+        yield engine
+
+
+@pytest.fixture
+def docker(private_docker: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """That engine as everybody's; after the test there is on it what there was before."""
+    monkeypatch.setenv("DOCKER_HOST", private_docker.url)
+    before = private_docker.things()
+    yield private_docker
+    assert private_docker.things() == before

@@ -78,4 +78,4 @@ def test_each_life_of_a_fleet_has_an_epoch_of_its_own():
 def test_a_runtime_that_is_not_built_yet_says_so():
     """With what to use instead."""
     with pytest.raises(UsageError, match="not built yet"):
-        build_runtime(Settings(runtime=Runtime(kind="docker")))
+        build_runtime(Settings(runtime=Runtime(kind="swarm")))

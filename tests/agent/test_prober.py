@@ -59,6 +59,27 @@ async def test_a_closed_port_is_not_ready():
     assert "refused" in probed.problem.lower() or "connect" in probed.problem.lower()
 
 
+async def test_a_port_that_is_closed_at_once_has_nobody_behind_it():
+    """A proxy accepts in the name of a container in which nobody listens yet."""
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as listening:
+        target = Target("w", "127.0.0.1", listening.sockets[0].getsockname()[1])
+        probed = await ask(target, None, timeout=30, settle=30)
+    assert not probed.ok
+    assert "nobody listens behind it" in probed.problem
+
+
+async def test_a_port_that_stays_open_is_ready():
+    """And what it was watched for is not counted as its answer."""
+    async with server(None) as target:
+        probed = await ask(target, None, timeout=30, settle=1.0)
+    assert probed.ok
+    assert probed.seconds < 1.0
+
+
 async def test_a_silent_worker_fails_its_probe():
     """It accepts, but does not answer in time."""
     async with server(None) as target:

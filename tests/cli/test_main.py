@@ -97,9 +97,9 @@ def test_check_of_a_good_setup_succeeds(tmp_path):
 @pytest.mark.parametrize("command", ["up", "agent", "check"])
 def test_a_runtime_that_is_not_built_yet_is_told_at_once(tmp_path, command):
     """Before anything listens or starts."""
-    done = run(command, "--state", str(tmp_path), "--runtime", "docker", "--", "true", "{port}")
+    done = run(command, "--state", str(tmp_path), "--runtime", "swarm", "--", "true", "{port}")
     assert done.returncode == (1 if command == "check" else 2)
-    assert "runtime docker is not built yet" in done.stdout + done.stderr
+    assert "runtime swarm is not built yet" in done.stdout + done.stderr
     assert not list(tmp_path.iterdir())
 
 

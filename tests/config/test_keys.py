@@ -77,6 +77,8 @@ def test_forms_of_text() -> None:
         "application.directory": Form.PATH,
         "application.environment": Form.JSON,
         "runtime.ports": Form.RANGE,
+        "runtime.volumes": Form.WORDS,
+        "runtime.capabilities": Form.WORDS,
         "gateway.workers": Form.WORDS,
         "gateway.tls_cert": Form.PATHS,
         "gateway.tls_key": Form.PATHS,

@@ -19,10 +19,14 @@ from typing import Protocol
 from steelyard.config import settings
 from steelyard.runtime.base import Running, Runtime
 from steelyard.runtime.cgroup import ROOT
+from steelyard.runtime.docker.runtime import DockerRuntime
 from steelyard.runtime.process import ProcessRuntime
 from steelyard.runtime.stub import StubMachine, StubRuntime
+from tests.docker.engine import BASE, MOUNTS, Engine
 
 COMMAND = ("sh", "-c", "echo first; echo listens on {port}; exec sleep 1000")
+# In a container all workers have the same port.
+TALK = ("sh", "-c", "echo first; echo $STEELYARD_WORKER listens on {port}; exec sleep 1000")
 
 
 class Bench(Protocol):
@@ -33,6 +37,9 @@ class Bench(Protocol):
 
     def kill(self, worker: Running) -> None:
         """Kill a worker behind the runtime's back."""
+
+    def printed(self, worker: Running) -> str:
+        """A word that only this worker prints."""
 
     async def orphans(self, names: list[str]) -> None:
         """Leave workers behind that an agent started before it was killed with -9."""
@@ -63,6 +70,9 @@ class ProcessBench:
     def kill(self, worker: Running) -> None:
         os.kill(int(worker.handle), signal.SIGKILL)
 
+    def printed(self, worker: Running) -> str:
+        return str(worker.port)
+
     async def orphans(self, names: list[str]) -> None:
         await asyncio.to_thread(start_and_die, self._folder, COMMAND, names)
 
@@ -79,21 +89,61 @@ class StubBench:
     def kill(self, worker: Running) -> None:
         StubRuntime(self._machine).die(worker.name, "killed by SIGKILL")
 
+    def printed(self, worker: Running) -> str:
+        return str(worker.port)
+
     async def orphans(self, names: list[str]) -> None:
         agent = self.runtime()
         for name in names:
             await agent.start(name)
 
 
-RUNTIMES: dict[str, Callable[[Path], Bench]] = {"process": ProcessBench, "stub": StubBench}
+def docker_runtime(
+    folder: Path, command: tuple[str, ...] = TALK, **runtime: object
+) -> DockerRuntime:
+    """A Docker runtime with defaults for the tests' engine, which is $DOCKER_HOST."""
+    given = {"image": BASE, "port": 8000, "volumes": MOUNTS, **runtime}
+    return DockerRuntime(
+        settings.Application(command=command), settings.Runtime.model_validate(given), folder
+    )
+
+
+class DockerBench:
+    """Real containers."""
+
+    def __init__(self, folder: Path, engine: Engine) -> None:
+        self._folder = folder
+        self._engine = engine
+
+    def runtime(self) -> DockerRuntime:
+        return docker_runtime(self._folder)
+
+    def kill(self, worker: Running) -> None:
+        self._engine.ask("POST", f"/containers/{worker.handle}/kill")
+
+    def printed(self, worker: Running) -> str:
+        return worker.name
+
+    async def orphans(self, names: list[str]) -> None:
+        await asyncio.to_thread(leave_orphans, "docker", self._folder, TALK, names)
+
+
+RUNTIMES: dict[str, Callable[..., Bench]] = {
+    "process": ProcessBench,
+    "stub": StubBench,
+    "docker": DockerBench,
+}
+# What the machine must have for one, by the fixture that has it.
+NEEDS = {"docker": "docker"}
 
 AGENT = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from tests.contract.runtimes import process_runtime
+from tests.contract.runtimes import docker_runtime, process_runtime
 
-async def main(folder, names, *command):
-    runtime = process_runtime(Path(folder), command)
+async def main(kind, folder, names, *command):
+    make = {"docker": docker_runtime, "process": process_runtime}[kind]
+    runtime = make(Path(folder), command)
     await runtime.open()
     for name in names.split(","):
         print((await runtime.start(name)).handle, flush=True)
@@ -112,12 +162,17 @@ def kill_marked(folder: Path) -> None:
                 os.kill(int(path.parent.name), signal.SIGKILL)
 
 
-def start_and_die(folder: Path, command: tuple[str, ...], names: list[str]) -> list[int]:
-    """Run a separate agent that starts workers and is killed with -9; the workers' pids."""
+def leave_orphans(kind: str, folder: Path, command: tuple[str, ...], names: list[str]) -> list[str]:
+    """Run a separate agent that starts workers and is killed with -9; the workers' handles."""
     done = subprocess.run(
-        [sys.executable, "-c", AGENT, str(folder), ",".join(names), *command],
+        [sys.executable, "-c", AGENT, kind, str(folder), ",".join(names), *command],
         stdout=subprocess.PIPE,
         text=True,
     )
     assert done.returncode == -signal.SIGKILL
-    return [int(pid) for pid in done.stdout.split()]
+    return done.stdout.split()
+
+
+def start_and_die(folder: Path, command: tuple[str, ...], names: list[str]) -> list[int]:
+    """The same with processes; their pids."""
+    return [int(pid) for pid in leave_orphans("process", folder, command, names)]

@@ -10,22 +10,27 @@ import pytest
 
 from steelyard.errors import StartError, UsageError
 from steelyard.runtime.base import Exit, Runtime
-from tests.contract.runtimes import RUNTIMES, Bench, kill_marked
+from tests.contract.runtimes import NEEDS, RUNTIMES, Bench, kill_marked
 from tests.waiting import until
 
 GRACE = 60.0  # ample: a stop that needs it fails by the suite's own time limit
 
 
-@pytest.fixture(params=RUNTIMES)
+def needing(kind: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.needs(NEEDS[kind])] if kind in NEEDS else []
+
+
+@pytest.fixture(params=[pytest.param(kind, marks=needing(kind)) for kind in RUNTIMES])
 async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bench]:
     """A machine without workers, before and after."""
-    found = RUNTIMES[request.param](tmp_path)
+    engines = [request.getfixturevalue(NEEDS[kind]) for kind in [request.param] if kind in NEEDS]
+    found = RUNTIMES[request.param](tmp_path, *engines)
     yield found
     try:
         sweeper = found.runtime()
         await sweeper.open()
-        for worker in await sweeper.running():
-            await sweeper.stop(worker.name, 0)
+        left = await sweeper.running()
+        await asyncio.gather(*(sweeper.stop(worker.name, 0) for worker in left))
         await sweeper.close()
     finally:
         kill_marked(tmp_path)
@@ -70,7 +75,7 @@ async def test_started_worker_runs(runtime: Runtime) -> None:
 
 async def test_workers_differ_in_port_and_handle(runtime: Runtime) -> None:
     """No two workers share a port or a handle."""
-    workers = [await runtime.start(f"w{number}") for number in range(5)]
+    workers = await asyncio.gather(*(runtime.start(f"w{number}") for number in range(5)))
     assert len({worker.port for worker in workers}) == 5
     assert len({worker.handle for worker in workers}) == 5
 
@@ -108,7 +113,7 @@ async def test_stop_of_unknown_name_is_done(runtime: Runtime) -> None:
 
 async def test_each_end_is_told_once(bench: Bench, runtime: Runtime) -> None:
     """Ends asked for and not asked for come out once each, until the runtime is closed."""
-    workers = [await runtime.start(f"w{number}") for number in range(4)]
+    workers = await asyncio.gather(*(runtime.start(f"w{number}") for number in range(4)))
     bench.kill(workers[0])
     bench.kill(workers[1])
     await asyncio.gather(*(runtime.stop(worker.name, GRACE) for worker in workers))
@@ -140,14 +145,14 @@ async def test_killed_worker_is_told(bench: Bench, runtime: Runtime) -> None:
     assert await names(runtime) == []
 
 
-async def test_logs_last_lines(runtime: Runtime) -> None:
+async def test_logs_last_lines(bench: Bench, runtime: Runtime) -> None:
     """Logs give the last lines, of a worker that has ended, too."""
     worker = await runtime.start("one")
-    log = await log_with(runtime, "one", str(worker.port))
+    log = await log_with(runtime, "one", bench.printed(worker))
     await runtime.stop("one", 0)
     last = await runtime.logs("one", 1)
     assert log.splitlines(keepends=True)[-1:] == [last]
-    assert str(worker.port) in last
+    assert bench.printed(worker) in last
     assert await runtime.logs("one", 0) == ""
 
 
@@ -174,8 +179,7 @@ async def test_sample_has_all_that_run(runtime: Runtime) -> None:
 
 async def test_starts_and_stops_at_the_same_time(runtime: Runtime) -> None:
     """Starting, stopping, listing and sampling in any order at once lose nothing."""
-    for number in range(4):
-        await runtime.start(f"old{number}")
+    await asyncio.gather(*(runtime.start(f"old{number}") for number in range(4)))
     await asyncio.gather(
         *(runtime.start(f"new{number}") for number in range(4)),
         *(runtime.stop(f"old{number}", GRACE) for number in range(4)),
@@ -213,7 +217,7 @@ async def test_workers_of_a_killed_agent_are_adopted(bench: Bench) -> None:
     await runtime.stop("two", GRACE)
     assert (await next_exit(runtime)).name == "two"
     assert await runtime.running() == [three]
-    assert str(two.port) in await log_with(runtime, "two", str(two.port))
+    assert await log_with(runtime, "two", bench.printed(two))
     new = await runtime.start("four")
     assert new.port != three.port
     await runtime.close()

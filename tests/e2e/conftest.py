@@ -7,20 +7,27 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.containers import DockerGateway
 from tests.e2e.gateway import Gateway
 
 Factory = Callable[..., Gateway]
 
 
 @pytest.fixture
-def gateway(tmp_path: Path) -> Iterator[Factory]:
-    """Makes gateways that share one state folder."""
+def gateway(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Factory]:
+    """Makes gateways that share one state folder; with processes, unless told otherwise."""
+    engines = [request.getfixturevalue("docker")] if _runtime(request) == "docker" else []
     made: list[Gateway] = []
 
     def make(*flags: str, **kwargs) -> Gateway:
-        made.append(Gateway(tmp_path / "state", *flags, **kwargs))
+        kind = DockerGateway if engines else Gateway
+        made.append(kind(*engines, tmp_path / "state", *flags, **kwargs))
         return made[-1]
 
     yield make
     for one in made:
         one.destroy()
+
+
+def _runtime(request: pytest.FixtureRequest) -> str:
+    return getattr(request, "param", "process")

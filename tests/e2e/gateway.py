@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from steelyard.cli.client import AgentClient
 from steelyard.config.values import Address
@@ -161,6 +162,14 @@ class Gateway:
         for process in left:
             _kill(process)
         return left
+
+
+# One suite, several runtimes: a scenario that is marked with it is played on each of them.
+each_runtime = pytest.mark.parametrize(
+    "gateway",
+    ["process", pytest.param("docker", marks=pytest.mark.needs("docker"))],
+    indirect=True,
+)
 
 
 def role_of(process: psutil.Process) -> str:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 
-from tests.e2e.gateway import QUICK, free_port
+from tests.e2e.gateway import QUICK, each_runtime, free_port
 from tests.e2e.load import Load
 
 
@@ -44,6 +44,7 @@ async def test_balancers_of_a_second_gateway_are_told_apart(gateway):
     assert all(balancer.connected for balancer in told.balancers)
 
 
+@each_runtime
 async def test_a_killed_worker_is_replaced_and_no_idempotent_request_fails(gateway):
     """`kill -9` in the middle of requests; they are tried again elsewhere."""
     g = gateway("--min", "3", "--max", "3", *QUICK).start()
@@ -63,6 +64,7 @@ async def test_a_killed_worker_is_replaced_and_no_idempotent_request_fails(gatew
     assert "SIGKILL" in replaced[0]
 
 
+@each_runtime
 async def test_a_killed_agent_comes_back_to_the_same_workers(gateway):
     """No request fails meanwhile; none of the workers is lost, doubled or restarted."""
     g = gateway("--min", "3", "--max", "4", *QUICK).start()

@@ -40,7 +40,7 @@ def build_rules(settings: Settings) -> Rules:
     scaling, probe = settings.scaling, settings.probe
     return Rules(
         application=settings.application.name,
-        source=shlex.join(settings.application.command),
+        source=_source(settings),
         min=scaling.min,
         max=scaling.max,
         rating=build_rating(settings),
@@ -53,6 +53,12 @@ def build_rules(settings: Settings) -> Rules:
         backoff=scaling.backoff,
         backoff_max=scaling.backoff_max,
     )
+
+
+def _source(settings: Settings) -> str:
+    """What a worker is a copy of, for records."""
+    words = settings.application.command
+    return shlex.join((settings.runtime.image, *words) if settings.runtime.image else words)
 
 
 def build_rating(settings: Settings) -> Rating:
@@ -107,11 +113,15 @@ def build_runtime(settings: Settings) -> Runtime:
             return ProcessRuntime(
                 settings.application, settings.runtime, settings.folder, random.Random()
             )
+        case "docker":
+            from steelyard.runtime.docker.runtime import DockerRuntime
+
+            return DockerRuntime(settings.application, settings.runtime, settings.folder)
         case "stub":
             from steelyard.runtime.stub import StubRuntime
 
             return StubRuntime()
         case kind:
             raise UsageError(
-                f"runtime {kind} is not built yet", hint="use --runtime process for now"
+                f"runtime {kind} is not built yet", hint="use --runtime process or docker for now"
             )

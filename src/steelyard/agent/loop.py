@@ -14,7 +14,7 @@ from collections.abc import Callable
 from steelyard.agent.executor import Executor
 from steelyard.agent.hub import Hub
 from steelyard.agent.metrics import Metrics
-from steelyard.agent.prober import Prober, Target
+from steelyard.agent.prober import Prober, Target, settle_time
 from steelyard.agent.writer import Writer
 from steelyard.config.settings import Settings
 from steelyard.core import commands as cmd
@@ -49,7 +49,8 @@ class Agent:
         self.hub = Hub(self.tell)
         self.metrics = Metrics()
         self.executor = Executor(runtime, self.tell, settings.runtime.grace)
-        self.prober = Prober(settings.probe, self.tell, self._alive, self._booting)
+        settle = settle_time(settings.runtime)
+        self.prober = Prober(settings.probe, self.tell, self._alive, self._booting, settle)
         self.reconciled = asyncio.Event()
         self.closed = asyncio.Event()
 
@@ -151,7 +152,10 @@ class Agent:
         while True:
             await asyncio.sleep(RECONCILE_EVERY)
             at = self.clock()
-            self.tell(ev.Reconciled(at, await self._found()))
+            try:
+                self.tell(ev.Reconciled(at, await self._found()))
+            except SteelyardError as error:
+                log.warning("not reconciled: %s", error.message)
             self.writer.write_again()  # a store may be emptied by others, and nobody is told
 
     async def _found(self) -> tuple[ev.Found, ...]:

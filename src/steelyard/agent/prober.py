@@ -7,10 +7,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from steelyard.config.settings import Probe
+from steelyard.config.settings import Probe, Runtime
 from steelyard.core.events import Probed
 
 BOOT_INTERVAL = 0.1  # a booting worker is asked often: it should serve as soon as it can
+# On a published port the engine's proxy accepts, and hangs up as soon as it finds that nobody
+# listens in the container: within a millisecond or so, on a busy machine some more.
+SETTLE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,11 @@ class Prober:
         tell: Callable[[Probed], None],
         alive: Callable[[str], bool],
         booting: Callable[[str], bool],
+        settle: float = 0.0,
     ) -> None:
+        """`settle`: how long a connection must stay open to count as accepted."""
         self._probe = probe
+        self._settle = settle
         self._tell = tell
         self._alive = alive
         self._booting = booting
@@ -52,7 +58,7 @@ class Prober:
     async def _watch(self, target: Target) -> None:
         try:
             while self._alive(target.name):
-                probed = await ask(target, self._probe.path, self._probe.timeout)
+                probed = await ask(target, self._probe.path, self._probe.timeout, self._settle)
                 if self._alive(target.name):
                     self._tell(probed)
                 booting = self._booting(target.name)
@@ -61,36 +67,56 @@ class Prober:
             del self._tasks[target.name]
 
 
-async def ask(target: Target, path: str | None, timeout: float) -> Probed:
+def settle_time(runtime: Runtime) -> float:
+    """How long a connection must stay open, by who accepts it."""
+    return SETTLE if runtime.kind == "docker" and runtime.reach == "loopback" else 0.0
+
+
+async def ask(target: Target, path: str | None, timeout: float, settle: float = 0.0) -> Probed:
     """One probe."""
     began = time.perf_counter()
-    problem = ""
+    seconds = None  # of the answer; what a connection is then watched for is not the worker's
     try:
         async with asyncio.timeout(timeout):
-            problem = await _connect_and_ask(target, path)
+            reader, writer = await asyncio.open_connection(target.host, target.port)
+            try:
+                if path is None:
+                    seconds = time.perf_counter() - began
+                    problem = await _stay(reader, target, settle)
+                else:
+                    problem = await _get(reader, writer, target, path)
+            finally:
+                writer.transport.abort()
     except TimeoutError:
         problem = f"no answer within {timeout:g} s"
     except ValueError:  # its first line does not end within the reader's limit
         problem = f"GET {path}: no HTTP answer"
     except OSError as error:
         problem = f"port {target.port}: {error.strerror or error}"
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - began if seconds is None else seconds
     return Probed(target.name, ok=not problem, seconds=seconds, problem=problem)
 
 
-async def _connect_and_ask(target: Target, path: str | None) -> str:
-    reader, writer = await asyncio.open_connection(target.host, target.port)
+async def _stay(reader: asyncio.StreamReader, target: Target, settle: float) -> str:
+    """A server waits for a request, or greets; one that hangs up is none."""
+    if settle <= 0:
+        return ""
     try:
-        if path is None:
-            return ""
-        host = f"{target.host}:{target.port}"
-        writer.write(
-            f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: steelyard-probe\r\n"
-            "Connection: close\r\n\r\n".encode()
-        )
-        return judge(await reader.readline(), path)
-    finally:
-        writer.transport.abort()
+        async with asyncio.timeout(settle):
+            greeting = await reader.read(1)
+    except TimeoutError:
+        return ""
+    return "" if greeting else f"port {target.port}: closed at once, nobody listens behind it"
+
+
+async def _get(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, target: Target, path: str
+) -> str:
+    writer.write(
+        f"GET {path} HTTP/1.1\r\nHost: {target.host}:{target.port}\r\n"
+        "User-Agent: steelyard-probe\r\nConnection: close\r\n\r\n".encode()
+    )
+    return judge(await reader.readline(), path)
 
 
 def judge(line: bytes, path: str) -> str:

@@ -14,11 +14,11 @@ from rich.markup import escape
 
 from steelyard.cli.common import JsonOption, new_table, output, print_json
 from steelyard.cli.options import settings_from
-from steelyard.cli.preflight import require_runtime
+from steelyard.cli.preflight import require_command, require_engine, require_runtime
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
-from steelyard.errors import Fault, StartError, StoreError, UsageError
+from steelyard.errors import Fault, StartError, SteelyardError, StoreError, UsageError
 from steelyard.runtime.spawn import check_command
 from steelyard.sockets import ListenError, listen
 from steelyard.store.base import Store
@@ -65,7 +65,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     """Everything worth knowing before `up`."""
     yield Finding(what="configuration", verdict="ok", detail="every key and value is known")
     yield _runtime(settings)
-    yield _command(settings)
+    yield _image(settings) if settings.runtime.kind == "docker" else _command(settings)
     yield _port("gateway.listen", settings.gateway.listen)
     yield _port("agent.listen", settings.agent.listen)
     yield _folder(settings)
@@ -78,9 +78,20 @@ def findings(settings: Settings) -> Iterator[Finding]:
 def _runtime(settings: Settings) -> Finding:
     try:
         require_runtime(settings)
-    except UsageError as error:
+        require_engine(settings)
+    except SteelyardError as error:
         return Finding(what="runtime", verdict="wrong", detail=f"{error.message}; {error.hint}")
     return Finding(what="runtime", verdict="ok", detail=settings.runtime.kind)
+
+
+def _image(settings: Settings) -> Finding:
+    """Whether it can be had is found out when it is pulled."""
+    try:
+        require_command(settings)
+    except UsageError as error:
+        return Finding(what="image", verdict="wrong", detail=f"{error.message}; {error.hint}")
+    detail = f"{settings.runtime.image}, port {settings.runtime.port}"
+    return Finding(what="image", verdict="ok", detail=detail)
 
 
 def _command(settings: Settings) -> Finding:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from importlib.util import find_spec
+
 import typer
 
 from steelyard.config.exposure import exposure_warnings
@@ -12,7 +15,15 @@ from steelyard.token import ensure_token
 
 def require_command(settings: Settings) -> None:
     """There must be something to serve."""
-    if not settings.application.command:
+    runtime = settings.runtime
+    if runtime.kind == "docker":
+        if runtime.image is None or runtime.port is None:
+            raise UsageError(
+                "no image to serve" if runtime.image is None else "no port to reach it on",
+                hint="steelyard up --image IMAGE --port N, N being the port on which the "
+                "application listens in its container",
+            )
+    elif not settings.application.command:
         raise UsageError(
             "no command to serve",
             hint="steelyard up -- uvicorn app:app --port {port}, or `command` under [application] "
@@ -22,11 +33,27 @@ def require_command(settings: Settings) -> None:
 
 def require_runtime(settings: Settings) -> None:
     """Told before anything starts; `build_runtime` in the agent has the last word."""
-    if settings.runtime.kind in {"docker", "swarm"}:
+    if settings.runtime.kind == "swarm":
         raise UsageError(
-            f"runtime {settings.runtime.kind} is not built yet",
-            hint="use --runtime process for now",
+            "runtime swarm is not built yet", hint="use --runtime process or docker for now"
         )
+    if settings.runtime.kind == "docker" and find_spec("aiodocker") is None:
+        raise UsageError(
+            "runtime docker needs the library aiodocker", hint="pip install 'steelyard[docker]'"
+        )
+
+
+def require_engine(settings: Settings) -> None:
+    """A Docker engine must answer; later, one that is away is waited for."""
+    if settings.runtime.kind != "docker":
+        return
+    from steelyard.runtime.docker.engine import connect
+
+    async def ask() -> None:
+        client, _ = await connect()
+        await client.close()
+
+    asyncio.run(ask())
 
 
 def require_own_workers(settings: Settings) -> None:

@@ -17,6 +17,7 @@ from steelyard.cli.options import settings_loader
 from steelyard.cli.preflight import (
     require_certificates,
     require_command,
+    require_engine,
     require_own_workers,
     require_runtime,
     warn_exposure,
@@ -43,6 +44,7 @@ def up(
     """Start an application's workers and serve them: balance, measure, scale, heal.
 
     For instance: steelyard up --min 2 --max 6 -- uvicorn app:app --port {port}
+    or, in containers: steelyard up --image shop:2 --port 8000
     """
     run_up(settings_loader(ctx, application_command=tuple(command) if command else None))
 
@@ -59,7 +61,9 @@ def run_up(load: Callable[[], Settings]) -> None:
         warn_exposure(settings)
         return Order(with_secret(settings), None)
 
-    raise SystemExit(asyncio.run(_serve(order(), order, Messages())))
+    first = order()
+    require_engine(first.settings)
+    raise SystemExit(asyncio.run(_serve(first, order, Messages())))
 
 
 async def _serve(order: Order, load: Callable[[], Order], console: Console) -> int:

@@ -8,24 +8,29 @@ people type often; every key's long flag is `--section-key`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from steelyard.config.section import Rule, Section, key
 from steelyard.config.values import (
     Address,
     AddressText,
     Bytes,
+    Capabilities,
     CookieName,
+    ImageName,
     LogPath,
     Name,
+    NetworkName,
     Networks,
     Paths,
+    Port,
     Ports,
     Seconds,
     StoreUrl,
     UrlPath,
+    Volumes,
     Workers,
 )
 
@@ -55,10 +60,14 @@ class Application(Section):
         "app", "Name of the application; it names workers, records and log files.", flag="--name"
     )
     command: tuple[str, ...] = key(
-        (), "The command of one worker. `{port}` is filled in, and `$PORT` is set."
+        (),
+        "The command of one worker. `{port}` is filled in, and `$PORT` is set. In a container it "
+        "takes the place of the image's own.",
     )
     directory: Path = key(
-        Path(), "Where the command runs; for a command in the file, by default the file's folder."
+        Path(),
+        "Where the command of a process runs; for a command in the file, by default the file's "
+        "folder.",
     )
     environment: dict[str, str] = key({}, "Variables added to the workers' environment.")
 
@@ -68,14 +77,40 @@ class Runtime(Section):
 
     rules: ClassVar[tuple[Rule, ...]] = (
         Rule("first port ≤ last port", ("ports",), lambda it: it.ports[0] <= it.ports[1]),
+        Rule(
+            "kind docker or swarm for an image",
+            ("kind", "image"),
+            lambda it: it.image is None or it.kind in {"docker", "swarm"},
+        ),
     )
 
     kind: Literal["process", "docker", "swarm", "stub"] = key(
-        "process", "What a worker is; docker and swarm are not built yet.", flag="--runtime"
+        "process",
+        "What a worker is; docker where an image is given and no kind. swarm is not built yet.",
+        flag="--runtime",
     )
     ports: Ports = key(
         (21000, 29999),
-        "First and last port for workers; outside the range of outgoing connections.",
+        "First and last port for processes; outside the range of outgoing connections.",
+    )
+    image: ImageName | None = key(None, "The image of a container.", flag="--image")
+    port: Port | None = key(
+        None, "The port on which the application listens in its container.", flag="--port"
+    )
+    reach: Literal["loopback", "network"] = key(
+        "loopback",
+        "How balancers reach a container: on this machine, by a port published on 127.0.0.1 only, "
+        "or by its name, from containers on the same network; then nothing is published.",
+    )
+    network: NetworkName | None = key(
+        None, "The application's own Docker network; none: `steelyard-` and the application's name."
+    )
+    pull: Literal["missing", "always", "never"] = key(
+        "missing", "When the image is pulled, as the agent starts."
+    )
+    volumes: Volumes = key((), "What is mounted into containers.")
+    capabilities: Capabilities = key(
+        (), "Linux capabilities of a container; all others are dropped."
     )
     cpus: float | None = key(None, "CPU limit of one worker, in cores.", flag="--cpus", gt=0)
     memory: Bytes | None = key(None, "Memory limit of one worker.", flag="--memory", gt=0)
@@ -83,6 +118,14 @@ class Runtime(Section):
     leftovers: Literal["adopt", "reap"] = key(
         "adopt", "What the agent does on its start with workers of an earlier life."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _image_means_docker(cls, data: Any) -> Any:
+        """`steelyard up --image app:1 --port 8000` says enough."""
+        if isinstance(data, dict) and data.get("image") and "kind" not in data:
+            return {**data, "kind": "docker"}
+        return data
 
 
 class Probe(Section):

@@ -22,6 +22,8 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?:(?P<unit>[KMGT])i?)?B?", re.IGNORECASE)
 _TIMES = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TIME = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>ms|s|m|h|)")
+_VOLUME = re.compile(r"(/[^:]*|[A-Za-z0-9][A-Za-z0-9_.-]+):/[^:]*(:(ro|rw))?")
+_CAPABILITY = re.compile(r"[A-Z_]+")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
@@ -174,6 +176,17 @@ def check_workers(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+def all_match(pattern: re.Pattern[str]) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
+    """A check of a list of texts; what was expected is told by its kind."""
+
+    def check(values: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(pattern.fullmatch(value) for value in values):
+            raise ValueError(pattern.pattern)
+        return values
+
+    return check
+
+
 AddressText = Annotated[
     Address, BeforeValidator(parse_address), PlainSerializer(str, return_type=str), ADDRESS
 ]
@@ -215,6 +228,34 @@ Name = Annotated[
     str,
     Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$"),
     Kind("NAME", "a name of up to 40 small letters, digits and -", "shop-2"),
+]
+ImageName = Annotated[
+    str, Field(pattern=r"^[a-z0-9]\S*$"), Kind("IMAGE", "the name of an image", "shop:2")
+]
+NetworkName = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$"),
+    Kind("NAME", "the name of a network", "steelyard-shop"),
+]
+Volumes = Annotated[
+    tuple[str, ...],
+    AfterValidator(all_match(_VOLUME)),
+    Kind(
+        "VOLUMES",
+        "a list of SOURCE:TARGET[:ro], a source being a volume or an absolute path",
+        '["data:/data", "/srv/site:/site:ro"]',
+        lambda value: json.dumps(list(value)),
+    ),
+]
+Capabilities = Annotated[
+    tuple[str, ...],
+    AfterValidator(all_match(_CAPABILITY)),
+    Kind(
+        "CAPABILITIES",
+        "a list of capabilities",
+        '["NET_BIND_SERVICE"]',
+        lambda value: json.dumps(list(value)),
+    ),
 ]
 CookieName = Annotated[
     str,

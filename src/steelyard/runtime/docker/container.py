@@ -1,0 +1,116 @@
+"""One container that is looked after, from now to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+from aiodocker import Docker
+from aiodocker.exceptions import DockerError
+
+from steelyard.runtime.base import Running
+from steelyard.runtime.docker.engine import missing, told
+from steelyard.runtime.docker.labels import Mark
+from steelyard.runtime.docker.stats import Counters
+
+KEPT_LINES = 1000  # of an ended worker's log
+_AGAIN = 1.0  # seconds until an engine that went away is asked again
+_NOT_RUNNING = {404, 409}  # the engine's answers to a signal for a container that has ended
+
+
+@dataclass(slots=True, eq=False)
+class Container:
+    """A worker's container, and what has been asked of it."""
+
+    client: Docker
+    id: str
+    mark: Mark
+    host: str
+    port: int
+    stop_signal: str
+    counters: Counters
+    asked: bool = False  # to end
+    over: asyncio.Event = field(default_factory=asyncio.Event)  # nothing of it is left
+
+    @property
+    def running(self) -> Running:
+        """The worker as the agent sees it."""
+        return Running(self.mark.name, self.host, self.port, self.id[:12], self.mark.allowance)
+
+    async def ask(self) -> None:
+        """The signal that the image wants for this, once: a second one looks like impatience."""
+        if not self.asked:
+            self.asked = True
+            await self._signal(self.stop_signal)
+
+    async def insist(self) -> None:
+        self.asked = True
+        await self._signal("SIGKILL")
+
+    async def end(self) -> str:
+        """Wait until it runs no longer; why. An engine that is away is waited for."""
+        container = self.client.containers.container(self.id)
+        while True:
+            with contextlib.suppress(aiohttp.ClientError, OSError, DockerError):
+                await container.wait()
+            try:
+                state = (await container.show())["State"]
+                if not state["Running"]:
+                    return end_reason(state)
+            except DockerError as error:
+                if missing(error):
+                    return "gone"
+            except (aiohttp.ClientError, OSError):
+                pass
+            await asyncio.sleep(_AGAIN)
+
+    async def _signal(self, name: str) -> None:
+        with told(f"worker {self.mark.name} cannot be signalled"):
+            try:
+                await self.client.containers.container(self.id).kill(signal=name)
+            except DockerError as error:
+                if error.status not in _NOT_RUNNING:
+                    raise
+
+
+async def read_log(client: Docker, id: str, lines: int) -> str:  # noqa: A002
+    """The last lines that a container printed, ended or not."""
+    container = client.containers.container(id)
+    return "".join(await container.log(stdout=True, stderr=True, tail=lines))
+
+
+async def remove(client: Docker, id: str) -> None:  # noqa: A002
+    """Remove a container with its anonymous volumes, running or not; one that is gone is removed.
+
+    Where that fails, `running` finds the remains later.
+    """
+    with contextlib.suppress(DockerError, aiohttp.ClientError, OSError):
+        await client.containers.container(id).delete(force=True, v=True)
+
+
+def address_of(mark: Mark, shown: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Where balancers reach it: its name on the network, or its published port on loopback.
+
+    None: nothing is published, for instance because the container has ended.
+    """
+    if mark.reach == "network":
+        return mark.name, mark.port
+    ports = shown["NetworkSettings"]["Ports"] or {}
+    published = ports.get(f"{mark.port}/tcp") or []
+    return (published[0]["HostIp"], int(published[0]["HostPort"])) if published else None
+
+
+def end_reason(state: Mapping[str, Any]) -> str:
+    """Why it ended, from the engine's record; a shell's 128 + n stands for signal n there, too."""
+    code = state["ExitCode"]
+    if state.get("Error"):
+        return f"exit code {code}: {state['Error']}"
+    reason = f"exit code {code}"
+    with contextlib.suppress(ValueError):
+        reason = f"killed by {signal.Signals(code - 128).name}"
+    return f"{reason} (out of memory)" if state.get("OOMKilled") else reason

@@ -1,0 +1,73 @@
+"""The labels a container or a network of ours carries: how a later agent knows it as its own.
+
+Two agents may serve applications of one name: the state folder tells them apart, as it does for
+processes (marks). Whatever lacks our labels, or has another's, belongs to somebody else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from steelyard.core.usage import Allowance
+
+APPLICATION = "steelyard.application"
+HOME = "steelyard.home"
+WORKER = "steelyard.worker"
+PORT = "steelyard.port"
+REACH = "steelyard.reach"
+CPUS = "steelyard.cpus"
+MEMORY = "steelyard.memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose it is: one application of one state folder."""
+
+    application: str
+    home: str
+
+    def labels(self) -> dict[str, str]:
+        return {APPLICATION: self.application, HOME: self.home}
+
+    def filters(self) -> str:
+        """What the engine is asked to list."""
+        return json.dumps({"label": [f"{name}={value}" for name, value in self.labels().items()]})
+
+    def owns(self, labels: Mapping[str, str] | None) -> bool:
+        return labels is not None and self.labels().items() <= labels.items()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What an adopting agent must know of a worker."""
+
+    name: str
+    port: int  # inside the container
+    reach: str
+    allowance: Allowance
+
+    def labels(self) -> dict[str, str]:
+        found = {
+            WORKER: self.name,
+            PORT: str(self.port),
+            REACH: self.reach,
+            CPUS: "" if self.allowance.cpus is None else str(self.allowance.cpus),
+            MEMORY: "" if self.allowance.memory is None else str(self.allowance.memory),
+        }
+        return {name: value for name, value in found.items() if value}
+
+
+def read_mark(labels: Mapping[str, str]) -> Mark | None:
+    """The mark in a container's labels; None: not a worker's, or one that was tampered with."""
+    cpus, memory = labels.get(CPUS), labels.get(MEMORY)
+    try:
+        return Mark(
+            name=labels[WORKER],
+            port=int(labels[PORT]),
+            reach=labels[REACH],
+            allowance=Allowance(float(cpus) if cpus else None, int(memory) if memory else None),
+        )
+    except (KeyError, ValueError):
+        return None

@@ -1,0 +1,263 @@
+"""Workers as Docker containers.
+
+start ───> image, network, create, start ──┐
+                                           ├─> watched ─> it ends ─> its last words are kept,
+running ─> containers with our labels ─────┘              it is removed ─> Exit
+
+A container outlives the agent: nothing ties it to us but its labels, by which the next agent
+finds it again. Containers that ended while no agent looked are removed when they are found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from aiodocker import Docker
+from aiodocker.containers import DockerContainer
+from aiodocker.exceptions import DockerError
+
+from steelyard.config import settings
+from steelyard.core.usage import Allowance, Sample
+from steelyard.errors import StartError, SteelyardError, UsageError
+from steelyard.runtime.base import Exit, Running
+from steelyard.runtime.docker.container import (
+    KEPT_LINES,
+    Container,
+    address_of,
+    end_reason,
+    read_log,
+    remove,
+)
+from steelyard.runtime.docker.engine import connect, missing, told
+from steelyard.runtime.docker.image import Image
+from steelyard.runtime.docker.labels import Mark, Owner, read_mark
+from steelyard.runtime.docker.limits import enforced
+from steelyard.runtime.docker.network import Network
+from steelyard.runtime.docker.recipe import Recipe
+from steelyard.runtime.docker.stats import Counters
+from steelyard.runtime.logfiles import LogFiles
+
+_FIRST_STATS = 3.0  # seconds; the engine tells every second
+_NAME_TAKEN = 409
+
+
+class DockerRuntime:
+    """Starts, stops, finds and measures containers."""
+
+    kind = "docker"
+
+    def __init__(
+        self,
+        application: settings.Application,
+        runtime: settings.Runtime,
+        folder: Path,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if runtime.image is None or runtime.port is None:
+            raise UsageError(
+                "a container needs an image, and the port that it listens on",
+                hint="steelyard up --runtime docker --image IMAGE --port N",
+            )
+        self.notes: list[str] = []
+        self._owner = Owner(application.name, str(folder.resolve()))
+        self._image = Image(runtime.image, runtime.pull)
+        self._network = Network(runtime.network or f"steelyard-{application.name}", self._owner)
+        self._recipe = Recipe(
+            application, runtime, self._owner, self._network.name, runtime.image, runtime.port
+        )
+        self._wanted = Allowance(runtime.cpus, runtime.memory)
+        self._allowance = Allowance()
+        self._clock = clock
+        self._logs = LogFiles(folder / "logs")
+        self._starting: set[str] = set()
+        self._workers: dict[str, Container] = {}
+        self._tasks: dict[str, list[asyncio.Task[None]]] = {}
+        self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
+        self._client: Docker  # from open to close
+
+    async def open(self) -> None:
+        """Find the engine, the image and the network, and adopt the workers that run."""
+        self._logs.open()
+        self._client, told_by_engine = await connect()
+        try:
+            self._allowance, self.notes[:] = enforced(self._wanted, told_by_engine)
+            await self._image.prepare(self._client)
+            await self._network.ensure(self._client)
+            await self.running()
+        except BaseException:
+            await self.close()
+            raise
+        self._logs.prune(self._workers)
+
+    async def close(self) -> None:
+        """Stop watching; the workers go on, and the network with them."""
+        tasks = [task for both in self._tasks.values() for task in both]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._tasks.clear()
+        self._workers.clear()
+        with contextlib.suppress(SteelyardError):
+            await self._network.remove(self._client)
+        await self._client.close()
+        self._exits.put_nowait(None)
+
+    async def start(self, name: str) -> Running:
+        """Start one container; raise StartError and leave nothing behind."""
+        if name in self._workers or name in self._starting:
+            raise StartError(f"worker {name} runs already")
+        self._starting.add(name)
+        try:
+            await self._image.ensure(self._client)
+            await self._network.ensure(self._client)
+            worker = await self._launch(self._recipe.mark(name, self._allowance))
+            worker.counters.begin()
+            return self._watch(worker)
+        finally:
+            self._starting.discard(name)
+
+    async def stop(self, name: str, grace: float) -> None:
+        """The image's stop signal; after `grace`, KILL."""
+        worker = self._workers.get(name)
+        if worker is None:
+            return
+        if grace > 0:
+            await worker.ask()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(worker.over.wait(), grace)
+        if not worker.over.is_set():
+            await worker.insist()
+            await worker.over.wait()
+
+    async def running(self) -> list[Running]:
+        """Ask the engine: adopt workers not known yet, remove those that have ended."""
+        with told("containers cannot be listed"):
+            found = await self._client.containers.list(all=True, filters=self._owner.filters())
+        for one in found:
+            mark = read_mark(one["Labels"])
+            # Who has our labels but not the name they say has them from somebody else.
+            if mark is None or f"/{mark.name}" not in one["Names"]:
+                continue
+            if mark.name not in self._workers and mark.name not in self._starting:
+                await self._adopt(mark, one)
+        return [worker.running for worker in self._workers.values()]
+
+    async def sample(self) -> dict[str, Sample]:
+        """The newest counters of each worker."""
+        workers = dict(self._workers)
+        newest = [worker.counters.newest(_FIRST_STATS) for worker in workers.values()]
+        samples = dict(zip(workers, await asyncio.gather(*newest), strict=True))
+        return {name: it for name, it in samples.items() if it and name in self._workers}
+
+    async def exits(self) -> AsyncIterator[Exit]:
+        """Each end of a worker, once, until the runtime is closed."""
+        while (one := await self._exits.get()) is not None:
+            yield one
+
+    async def logs(self, name: str, lines: int) -> str:
+        """What the engine keeps of a worker that runs, and we of one that has ended."""
+        worker = self._workers.get(name)
+        if worker is None or lines <= 0:
+            return await asyncio.to_thread(self._logs.tail, name, lines)
+        try:
+            return await read_log(self._client, worker.id, lines)
+        except DockerError as error:
+            if error.status in {404, 409}:  # it has just ended
+                return await asyncio.to_thread(self._logs.tail, name, lines)
+            raise StartError(f"no log of worker {name}: {error.message}") from error
+
+    async def _launch(self, mark: Mark) -> Container:
+        container = await self._create(mark)
+        try:
+            await container.start()
+            shown = await container.show()
+            if (worker := self._container(mark, shown)) is None:
+                await self._keep_log(mark.name, container.id)
+                raise StartError(
+                    f"worker {mark.name} ended at once: {end_reason(shown['State'])}",
+                    hint=f"does `docker run {self._image.name}` go on running?",
+                )
+        except DockerError as error:
+            await remove(self._client, container.id)
+            raise self._failure(mark.name, error) from error
+        except BaseException:
+            await remove(self._client, container.id)
+            raise
+        return worker
+
+    async def _create(self, mark: Mark) -> DockerContainer:
+        try:
+            return await self._client.containers.create(
+                self._recipe.container(mark), name=mark.name
+            )
+        except DockerError as error:
+            if error.status == _NAME_TAKEN:
+                raise StartError(
+                    f"there is a container {mark.name} already, and it is not ours to remove",
+                    hint=f"docker rm {mark.name}, if it is of no use to anybody",
+                ) from error
+            raise self._failure(mark.name, error) from error
+
+    def _failure(self, name: str, error: DockerError) -> StartError:
+        return StartError(
+            f"worker {name} cannot be started: {error.message}",
+            hint=f"does `docker run {self._image.name}` work by itself?",
+        )
+
+    async def _adopt(self, mark: Mark, found: DockerContainer) -> None:
+        """Look after a worker of an earlier agent, or remove it if it has ended."""
+        try:
+            shown = await found.show()
+        except DockerError as error:
+            if missing(error):
+                return
+            raise StartError(f"worker {mark.name} cannot be looked at: {error.message}") from error
+        if mark.name in self._workers:  # adopted by another look meanwhile
+            return
+        if (worker := self._container(mark, shown)) is not None:
+            self._watch(worker)
+            return
+        await self._keep_log(mark.name, found.id)
+        await remove(self._client, found.id)
+
+    def _container(self, mark: Mark, shown: dict[str, Any]) -> Container | None:
+        """The container as ours to look after; None: it has ended."""
+        address = address_of(mark, shown)
+        if address is None or not shown["State"]["Running"]:
+            return None
+        counters = Counters(self._client, shown["Id"], self._clock)
+        signal = shown["Config"].get("StopSignal") or "SIGTERM"
+        return Container(self._client, shown["Id"], mark, *address, signal, counters)
+
+    def _watch(self, worker: Container) -> Running:
+        name = worker.mark.name
+        self._workers[name] = worker
+        self._tasks[name] = [
+            asyncio.create_task(self._see_to_its_end(worker)),
+            asyncio.create_task(worker.counters.follow()),
+        ]
+        return worker.running
+
+    async def _see_to_its_end(self, worker: Container) -> None:
+        reason = await worker.end()
+        name = worker.mark.name
+        await self._keep_log(name, worker.id)
+        await remove(self._client, worker.id)
+        _, following = self._tasks.pop(name)
+        following.cancel()
+        del self._workers[name]
+        self._logs.prune(self._workers)
+        self._exits.put_nowait(Exit(name, reason))
+        worker.over.set()
+
+    async def _keep_log(self, name: str, id: str) -> None:  # noqa: A002
+        """A container's log goes with it; its end is kept with those of other runtimes."""
+        with contextlib.suppress(DockerError, OSError):
+            text = await read_log(self._client, id, KEPT_LINES)
+            with self._logs.append(name) as file:
+                file.write(text.encode())

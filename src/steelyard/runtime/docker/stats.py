@@ -1,0 +1,78 @@
+"""The engine's counters of one container, as samples: a stream per container, about one a second.
+
+Memory is what the process runtime counts (sampling): anonymous and shared memory, without the
+page cache. The kernel keeps both on its lists of anonymous pages, in control groups of version 1
+(`total_…` sums up subgroups) and 2 alike. The engine does not tell how long a container waited
+for a core.
+Source: ContainerStats in the Engine API, v1.41; memory.stat in the kernel's documentation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import aiohttp
+from aiodocker import Docker
+from aiodocker.exceptions import DockerError
+
+from steelyard.core.usage import Sample
+
+_LISTS = ("active_anon", "inactive_anon")
+_AGAIN = 1.0  # seconds until a broken stream is opened anew
+
+
+def read_stats(stats: Mapping[str, Any], at: float) -> Sample | None:
+    """The counters; None when the container runs no longer, of which the engine tells zeros."""
+    memory = stats.get("memory_stats") or {}
+    used = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
+    if not memory or not used:
+        return None
+    networks = stats.get("networks") or {}
+    return Sample(
+        at=at,
+        cpu_seconds=used / 1e9,
+        memory=_own_memory(memory),
+        network_bytes=sum(one["rx_bytes"] + one["tx_bytes"] for one in networks.values()),
+    )
+
+
+def _own_memory(memory: Mapping[str, Any]) -> int:
+    lists: Mapping[str, int] = memory.get("stats") or {}
+    total = "total_" if "total_active_anon" in lists else ""
+    return sum(lists.get(f"{total}{name}", 0) for name in _LISTS)
+
+
+class Counters:
+    """The newest sample of one container."""
+
+    def __init__(self, client: Docker, id: str, clock: Callable[[], float]) -> None:  # noqa: A002
+        self._container = client.containers.container(id)
+        self._clock = clock
+        self._first = asyncio.Event()
+        self._newest: Sample | None = None
+
+    def begin(self) -> None:
+        """A container that has just been started has used nothing."""
+        self._take(Sample(at=self._clock(), cpu_seconds=0.0, memory=0, network_bytes=0))
+
+    async def follow(self) -> None:
+        """Take what the engine tells, until cancelled."""
+        while True:
+            with contextlib.suppress(DockerError, aiohttp.ClientError, OSError, ValueError):
+                async for stats in self._container.stats():
+                    if (sample := read_stats(stats, self._clock())) is not None:
+                        self._take(sample)
+            await asyncio.sleep(_AGAIN)
+
+    async def newest(self, patience: float) -> Sample | None:
+        """The newest sample; an adopted container's first one is waited for."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._first.wait(), patience)
+        return self._newest
+
+    def _take(self, sample: Sample) -> None:
+        self._newest = sample
+        self._first.set()

@@ -1,0 +1,233 @@
+"""A Docker engine for tests: a `dockerd` of our own, that leaves the machine as it found it.
+
+Its socket, data, state and containerd are in a folder of its own; it has no default bridge, gives
+networks addresses of its own pool, and touches neither the firewall nor IP forwarding: published
+ports on loopback go through the userland proxy, which needs neither.
+
+There is no image to be pulled, and none to be built either: the base image is a handful of
+symbolic links, and containers see the machine's own /usr, read-only (`MOUNTS`). So they have a
+shell, Python and everything that is installed for the tests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import io
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+BASE = "steelyard-test:base"
+LINKS = ("bin", "lib", "lib64")
+POOL = "base=10.213.0.0/16,size=24"
+DRIVERS = ("overlay2", "vfs")  # the second one works on any file system
+PATIENCE = 60.0  # seconds; a start takes about two
+VERSION = "v1.41"
+# dockerd and its helpers are in sbin, which is not in everybody's PATH.
+PATH = f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin"
+
+
+class EngineFailedError(AssertionError):
+    """The engine did not start, or refused; with its last words."""
+
+
+def _mounts() -> tuple[str, ...]:
+    """The system, this Python and this source, where they are, read-only."""
+    folders = {Path("/usr"), Path(sys.prefix), Path(sys.base_prefix), Path.cwd() / "src"}
+    folders |= {Path("/", name) for name in LINKS if not Path("/", name).is_symlink()}
+    found = {folder for folder in folders if folder.is_dir()}
+    inner = {one for one in found if any(one.is_relative_to(other) for other in found - {one})}
+    return tuple(f"{folder}:{folder}:ro" for folder in sorted(found - inner))
+
+
+MOUNTS = _mounts()
+DOCKERD = shutil.which("dockerd", path=PATH) or ""
+
+
+class Engine:
+    """One running dockerd."""
+
+    def __init__(self, driver: str) -> None:
+        self.driver = driver
+        self.folder = Path(tempfile.mkdtemp(prefix="steelyard-dockerd-"))
+        self.socket = self.folder / "docker.sock"
+        self.url = f"unix://{self.socket}"
+        self.log = self.folder / "log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Return when it answers; its data is what it was, if it ran before."""
+        words = [
+            *_with_us(), DOCKERD, "--host", self.url, "--bridge", "none",
+            "--data-root", str(self.folder / "data"), "--exec-root", str(self.folder / "exec"),
+            "--pidfile", str(self.folder / "pid"), "--storage-driver", self.driver,
+            "--default-address-pool", POOL, "--iptables=false", "--ip6tables=false",
+            "--ip-forward=false", "--ip-masq=false", "--shutdown-timeout", "3",
+            "--containerd-namespace", f"steelyard-{os.getpid()}",
+            "--containerd-plugins-namespace", f"steelyard-{os.getpid()}-plugins",
+        ]  # fmt: skip
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "PATH": PATH},
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + PATIENCE
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise EngineFailedError(
+                    f"dockerd did not start ({self.driver})\n{self.last_words()}"
+                )
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """End it; containers that still run end with it."""
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def destroy(self) -> None:
+        """Stop it and delete all that it kept."""
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def last_words(self) -> str:
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        return "\n".join(text.splitlines()[-25:])
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """The engine's answer to a request, without help of what is tested."""
+        raw = isinstance(body, bytes)
+        headers = {"Content-Type": "application/x-tar" if raw else "application/json"}
+        wire = _Connection(self.socket)
+        try:
+            sent = body if raw or body is None else json.dumps(body)
+            wire.request(method, f"/{VERSION}{path}", sent, headers)
+            answer = wire.getresponse()
+            text = answer.read().decode()
+        finally:
+            wire.close()
+        if answer.status >= 400:
+            raise EngineFailedError(f"{method} {path}: {answer.status} {text}")
+        try:
+            return json.loads(text) if text else None
+        except ValueError:
+            return text  # a stream of progress, or plain text
+
+    def things(self) -> dict[str, list[str]]:
+        """All that a test could leave behind, by name."""
+        containers = self.ask("GET", "/containers/json?all=1")
+        return {
+            "containers": sorted(one["Names"][0] for one in containers),
+            "networks": sorted(one["Name"] for one in self.ask("GET", "/networks")),
+            "volumes": sorted(one["Name"] for one in self.ask("GET", "/volumes")["Volumes"] or []),
+        }
+
+    def inspect(self, name: str) -> Any:
+        return self.ask("GET", f"/containers/{name}/json")
+
+    def run(self, name: str, *command: str, **wish: Any) -> str:
+        """A container of somebody else's; its id."""
+        host = {"Binds": list(MOUNTS), "Init": True, **wish.pop("HostConfig", {})}
+        wish = {"Image": BASE, "Cmd": list(command), "HostConfig": host, **wish}
+        made = self.ask("POST", f"/containers/create?name={name}", wish)["Id"]
+        self.ask("POST", f"/containers/{made}/start")
+        return str(made)
+
+    def remove(self, name: str) -> None:
+        self.ask("DELETE", f"/containers/{name}?force=1&v=1")
+
+    def load_base(self) -> None:
+        """Make the base image, and see that a container of it runs."""
+        self.ask("POST", "/images/create?fromSrc=-&repo=steelyard-test&tag=base", base_layer())
+        self.run("trial", sys.executable, "-c", "pass", HostConfig={"NetworkMode": "none"})
+        code = self.ask("POST", "/containers/trial/wait")["StatusCode"]
+        self.remove("trial")
+        if code != 0:
+            raise EngineFailedError(f"a container ended with {code}\n{self.last_words()}")
+
+    def _answers(self) -> bool:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return bool(self.ask("GET", "/_ping") == "OK")
+        return False
+
+
+class _Connection(http.client.HTTPConnection):
+    """HTTP over the engine's socket."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=60)
+        self._path = str(path)
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+def base_layer() -> bytes:
+    """The base image's only layer, as a tar file."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for name in LINKS:
+            if Path("/", name).is_symlink():
+                link = tarfile.TarInfo(name)
+                link.type, link.linkname = tarfile.SYMTYPE, f"usr/{name}"
+                tar.addfile(link)
+        for name, mode in (
+            ("sbin", 0o755),
+            ("tmp", 0o1777),
+        ):  # sbin: the engine puts its init there
+            folder = tarfile.TarInfo(name)
+            folder.type, folder.mode = tarfile.DIRTYPE, mode
+            tar.addfile(folder)
+    return file.getvalue()
+
+
+def _with_us() -> list[str]:
+    """However pytest ends, the engine ends, too."""
+    return ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
+
+
+@contextlib.contextmanager
+def private_engine() -> Iterator[Engine]:
+    """An engine with the base image, by the first storage driver that works here."""
+    failures = []
+    for driver in DRIVERS:
+        engine = Engine(driver)
+        try:
+            engine.start()
+            engine.load_base()
+        except EngineFailedError as failure:
+            failures.append(str(failure))
+            engine.destroy()
+            continue
+        try:
+            yield engine
+        finally:
+            engine.destroy()
+        return
+    raise EngineFailedError("\n\n".join(failures))
+
+
+def can_start() -> bool:
+    return bool(DOCKERD) and os.geteuid() == 0

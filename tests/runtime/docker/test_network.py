@@ -1,0 +1,81 @@
+"""The application's network: made, shared, left alone, removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.errors import UsageError
+from tests.contract.runtimes import docker_runtime
+from tests.docker.engine import Engine
+from tests.runtime.docker.conftest import Make
+
+pytestmark = pytest.mark.needs("docker")
+NAME = "steelyard-app"
+
+
+def create(docker: Engine, **labels: str) -> None:
+    wish = {f"steelyard.{name}": value for name, value in labels.items()}
+    docker.ask("POST", "/networks/create", {"Name": NAME, "Labels": wish})
+
+
+def networks(docker: Engine) -> list[str]:
+    return docker.things()["networks"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "who"),
+    [
+        ({}, "somebody else"),
+        ({"application": "blog"}, "application blog of somebody else"),
+        ({"application": "app", "home": "/elsewhere"}, "application app of /elsewhere"),
+    ],
+)
+async def test_a_name_in_use_is_told(
+    docker: Engine, tmp_path: Path, labels: dict[str, str], who: str
+) -> None:
+    """With who uses it; and their network stays."""
+    create(docker, **labels)
+    with pytest.raises(UsageError, match=f"the network {NAME} is in use by {who}") as told:
+        await docker_runtime(tmp_path).open()
+    assert "`network` in the [runtime] section" in told.value.hint
+    assert NAME in networks(docker)
+    docker.ask("DELETE", f"/networks/{NAME}")
+
+
+async def test_one_made_for_the_application_is_used_and_left(docker: Engine, make: Make) -> None:
+    """As Compose makes it, with our label."""
+    create(docker, application="app")
+    runtime = await make("sleep", "1000")
+    await runtime.start("one")
+    assert list(docker.inspect("one")["NetworkSettings"]["Networks"]) == [NAME]
+    await runtime.stop("one", 0)
+    await runtime.close()
+    assert NAME in networks(docker)
+    docker.ask("DELETE", f"/networks/{NAME}")
+    await runtime.open()  # for the fixture to close
+
+
+async def test_it_stays_with_the_workers_and_goes_with_the_last(
+    docker: Engine, tmp_path: Path
+) -> None:
+    """An agent that leaves its workers leaves them their network."""
+    first = docker_runtime(tmp_path)
+    await first.open()
+    await first.start("one")
+    await first.close()
+    assert NAME in networks(docker)
+    second = docker_runtime(tmp_path)
+    await second.open()
+    await second.stop("one", 0)
+    await second.close()
+    assert NAME not in networks(docker)
+
+
+async def test_one_that_was_pruned_is_made_again(docker: Engine, make: Make) -> None:
+    """`docker network prune` takes any that nobody is on."""
+    runtime = await make()
+    docker.ask("DELETE", f"/networks/{NAME}")
+    await runtime.start("one")
+    assert list(docker.inspect("one")["NetworkSettings"]["Networks"]) == [NAME]

@@ -1,0 +1,196 @@
+"""What goes wrong with containers: told clearly, and nothing is left of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from pathlib import Path
+
+import pytest
+
+from steelyard.errors import StartError, UsageError
+from steelyard.runtime.base import Exit
+from steelyard.runtime.docker.engine import EngineError
+from steelyard.runtime.docker.image import ImageError
+from steelyard.runtime.docker.runtime import DockerRuntime
+from tests.contract.runtimes import docker_runtime, leave_orphans
+from tests.docker.engine import Engine
+from tests.runtime.docker.conftest import Make
+
+pytestmark = pytest.mark.needs("docker")
+SLEEP = ("sleep", "1000")
+
+
+async def next_exit(runtime: DockerRuntime) -> Exit:
+    return await anext(aiter(runtime.exits()))
+
+
+async def start_and_end(runtime: DockerRuntime) -> str:
+    """Why a short-lived worker ended, whether `start` saw it alive or not."""
+    try:
+        await runtime.start("one")
+        return (await next_exit(runtime)).reason
+    except StartError as error:
+        return error.message
+
+
+@pytest.mark.parametrize("url", ["unix:///nowhere/docker.sock", "tcp://127.0.0.1:1", "nonsense"])
+async def test_an_engine_that_is_down_is_told(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its place, and what to look at."""
+    monkeypatch.setenv("DOCKER_HOST", url)
+    with pytest.raises(EngineError, match=url) as told:
+        await docker_runtime(tmp_path).open()
+    assert "is dockerd running" in told.value.hint
+
+
+async def test_an_image_that_is_missing_is_told(docker: Engine, tmp_path: Path) -> None:
+    """Nothing is made for an application that cannot run."""
+    with pytest.raises(ImageError, match=r"no image nothing:1, and runtime\.pull is never"):
+        await docker_runtime(tmp_path, image="nothing:1", pull="never").open()
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [
+        (("sh", "-c", "echo sorry; exit 3"), 3, "sorry"),
+        (("no-such-program",), 127, "no-such-program failed: No such file"),
+    ],
+)
+async def test_a_worker_that_ends_at_once_is_told(
+    make: Make, command: tuple[str, ...], code: int, words: str
+) -> None:
+    """At the start, or right after it; its last words can be read in both cases."""
+    runtime = await make(*command)
+    assert f"exit code {code}" in await start_and_end(runtime)
+    assert words in await runtime.logs("one", 5)
+
+
+async def test_a_name_that_is_taken_is_told(docker: Engine, make: Make) -> None:
+    """A container of somebody else's is never touched, whatever its name."""
+    theirs = docker.run("one", *SLEEP)
+    runtime = await make()
+    with pytest.raises(StartError, match="there is a container one already"):
+        await runtime.start("one")
+    await runtime.stop("one", 0)
+    assert docker.inspect("one")["Id"] == theirs
+    assert docker.inspect("one")["State"]["Running"]
+    docker.remove("one")
+
+
+async def test_ports_that_are_taken_are_passed_over(make: Make) -> None:
+    """The engine counts upwards; a port in use on this machine is not given out."""
+    runtime = await make()
+    first = await runtime.start("one")
+    with contextlib.ExitStack() as taken:
+        for port in range(first.port + 1, first.port + 3):
+            sock = taken.enter_context(socket.socket())
+            with contextlib.suppress(OSError):  # then somebody else has it
+                sock.bind(("127.0.0.1", port))
+                sock.listen()
+        second = await runtime.start("two")
+    assert second.port not in range(first.port, first.port + 3)
+
+
+async def test_labels_of_ours_on_a_container_of_others(
+    docker: Engine, make: Make, tmp_path: Path
+) -> None:
+    """It is not listed, measured, stopped or removed: not even the name is right."""
+    runtime = await make(*SLEEP)
+    await runtime.start("one")
+    labels = docker.inspect("one")["Config"]["Labels"]
+    docker.run("copy", *SLEEP, Labels=labels)
+    docker.run("bare", *SLEEP, Labels={k: v for k, v in labels.items() if "worker" not in k})
+    docker.run("ended", "true", Labels=labels)
+    other = docker.run("other", *SLEEP, Labels={**labels, "steelyard.home": "/elsewhere"})
+    docker.ask("POST", "/containers/ended/wait")
+    again = await make(*SLEEP)
+    assert [worker.name for worker in await again.running()] == ["one"]
+    assert list(await again.sample()) == ["one"]
+    for name in ("copy", "bare", "other"):
+        assert docker.inspect(name)["State"]["Running"]
+        docker.remove(name)
+    docker.remove("ended")
+    assert other
+
+
+async def test_what_ended_while_no_agent_looked_is_removed(
+    docker: Engine, make: Make, tmp_path: Path
+) -> None:
+    """The next agent keeps its last words, and does not tell an end that it did not see."""
+    command = ("sh", "-c", "echo bye; exec sleep 1000")
+    [one, _] = await asyncio.to_thread(leave_orphans, "docker", tmp_path, command, ["one", "two"])
+    docker.ask("POST", f"/containers/{one}/kill")
+    docker.ask("POST", f"/containers/{one}/wait")
+    runtime = await make(*command)
+    assert [worker.name for worker in await runtime.running()] == ["two"]
+    assert docker.things()["containers"] == ["/two"]
+    assert await runtime.logs("one", 1) == "bye\n"
+
+
+async def test_a_worker_out_of_memory_is_told(make: Make) -> None:
+    """By whom it was killed, and why."""
+    runtime = await make("python3", "-c", "b'x' * 2**30", memory=32 * 2**20)
+    assert "killed by SIGKILL (out of memory)" in await start_and_end(runtime)
+
+
+async def test_a_worker_that_ignores_its_signal_is_killed(make: Make) -> None:
+    """After its grace."""
+    runtime = await make("sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1; done")
+    await runtime.start("one")
+    while "deaf" not in await runtime.logs("one", 1):
+        await asyncio.sleep(0.01)
+    await runtime.stop("one", 0.1)
+    assert await next_exit(runtime) == Exit("one", "killed by SIGKILL")
+
+
+async def test_an_image_says_how_it_wants_to_be_stopped(docker: Engine, make: Make) -> None:
+    """nginx, for one, finishes its requests on QUIT, and drops them on TERM."""
+    made = docker.run("trial", "true")
+    wish = {"StopSignal": "SIGUSR1"}
+    docker.ask("POST", f"/commit?container={made}&repo=usr&tag=1", wish)
+    docker.remove("trial")
+    script = "trap 'echo asked; exit 7' USR1; echo set; while :; do sleep 0.05; done"
+    runtime = await make("sh", "-c", script, image="usr:1")
+    await runtime.start("one")
+    while "set" not in await runtime.logs("one", 1):
+        await asyncio.sleep(0.01)
+    await runtime.stop("one", 60)
+    assert await next_exit(runtime) == Exit("one", "exit code 7")
+    docker.ask("DELETE", "/images/usr:1")
+
+
+async def test_counters_are_streamed(docker: Engine, make: Make) -> None:
+    """CPU and memory of a busy worker grow, and the second sample is newer than the first."""
+    burn = "b = bytearray(40_000_000)\nwhile True: pass"
+    runtime = await make("python3", "-c", burn, cpus=0.5)
+    await runtime.start("one")
+    first = (await runtime.sample())["one"]
+    assert (first.cpu_seconds, first.memory) == (0.0, 0)  # it has just begun
+    while (sample := (await runtime.sample())["one"]).memory < 40_000_000:
+        await asyncio.sleep(0.05)
+    assert sample.at > first.at
+    assert sample.cpu_seconds > 0
+    assert sample.memory < 100_000_000
+
+
+async def test_an_engine_that_restarts_takes_its_workers_with_it(
+    docker: Engine, make: Make
+) -> None:
+    """The runtime hears of their end when the engine is back, and starts new ones on it."""
+    runtime = await make()
+    await runtime.start("one")
+    docker.stop()
+    with pytest.raises(EngineError, match="no Docker engine"):
+        await runtime.running()
+    docker.start()
+    assert (await next_exit(runtime)).name == "one"
+    await runtime.start("two")
+    assert [worker.name for worker in await runtime.running()] == ["two"]
+
+
+def test_an_image_and_a_port_are_needed(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="needs an image, and the port"):
+        docker_runtime(tmp_path, port=None)
