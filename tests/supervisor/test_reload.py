@@ -247,7 +247,7 @@ def test_the_moment_it_says_so_it_serves(proxy, worker):
 async def test_without_a_queue_nobody_takes_over(tmp_path, worker, monkeypatch):
     """While the agent is away the old balancers, who have its last queue, serve on."""
     monkeypatch.setattr(reload, "PATIENCE", 5.0)
-    others = psutil.Process().children()  # which an earlier test may have left to be reaped
+    others = psutil.Process().children()  # one worker of tests/demo lives as long as the session
     settings = one_balancer().model_copy(update={"state": tmp_path})
     settings.token_file.write_text(TOKEN)
     agent = FakeAgent(r"/v1/queue\?balancer=balancer-0%40.*")
