@@ -9,11 +9,11 @@ import threading
 
 import pytest
 
-from steelyard.balancer.listener import BREATH, Listener
+from steelyard.balancer.listener import Listener
 from steelyard.balancer.overdue import Overdue
 from steelyard.core.lifecycle import State
 from steelyard.select.ring import default_size
-from tests.balancer.stage import GET, OK, Conn, Play, Stage, always, stage, until
+from tests.balancer.stage import GET, OK, PATIENCE, Conn, Play, Stage, always, stage, until
 
 POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
 
@@ -156,10 +156,18 @@ def test_no_more_clients_than_allowed() -> None:
 def test_out_of_file_descriptors() -> None:
     """Without a descriptor for a client it waits; when there are some again it is served."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with stage(always()) as s:
-        client = s.call()
-        client.send(GET)
-        assert client.answer().status == 200
+    asked, go = threading.Event(), threading.Event()
+
+    def play(conn: Conn) -> None:
+        conn.request()
+        asked.set()
+        assert go.wait(PATIENCE)
+        conn.send(OK)
+        always()(conn)
+
+    with stage(play) as s, s.call() as client:
+        client.send(GET)  # in an exchange: an idle client would have to make room
+        assert asked.wait(PATIENCE)
         waiting = socket.socket()
         hoard: list[socket.socket] = []
         resource.setrlimit(resource.RLIMIT_NOFILE, (waiting.fileno() + 20, hard))
@@ -171,16 +179,15 @@ def test_out_of_file_descriptors() -> None:
             waiting.sendall(GET)
             until(lambda: any(getattr(h, "_warned", False) for h in s.handlers()))
             until(lambda: any(getattr(h, "_accepting", True) is False for h in s.handlers()))
-            client.send(GET)  # who is connected is served on
-            assert client.answer().status == 200
+            go.set()
+            assert client.answer().status == 200  # who is connected is served on
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
             for sock in hoard:
                 sock.close()
-        waiting.settimeout(BREATH * 20)
+        waiting.settimeout(PATIENCE)
         assert waiting.recv(1000).startswith(b"HTTP/1.1 200")
         waiting.close()
-        client.sock.close()
 
 
 def test_a_bug_costs_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:

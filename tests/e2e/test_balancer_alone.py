@@ -51,6 +51,7 @@ async def test_a_fixed_fleet_is_served_by_weight(processes):
     processes.append(run(
         "steelyard", "balancer", "--listen", f"127.0.0.1:{port}", "--processes", "2",
         "--worker", f"127.0.0.1:{first}", "--worker", f"127.0.0.1:{second}=2",
+        "--policy", "weighted_ring",  # others look at how quick a worker is, too
     ))  # fmt: skip
     await answers(f"http://127.0.0.1:{port}/health")
     seen: Counter[int] = Counter()

@@ -17,10 +17,16 @@ def take_terminal(slave: int) -> None:
     fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
 
+def run_in(slave: int) -> None:
+    """In its foreground; though these tests may have been started with `nohup`."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    take_terminal(slave)
+
+
 def test_a_terminal_that_is_closed_ends_it(proxy, worker):
     """But with the terminal still there, the signal reloads."""
     master, slave = os.openpty()
-    p = proxy(worker.port, processes=1).start(preexec_fn=lambda: take_terminal(slave))
+    p = proxy(worker.port, processes=1).start(preexec_fn=lambda: run_in(slave))
     os.close(slave)
     p.reload()
     os.close(master)
