@@ -12,10 +12,8 @@ from tests.docker.engine import BASE, MOUNTS, Engine
 from tests.e2e.gateway import Gateway
 
 DEMO = (sys.executable, "-m", "steelyard.demo", "--host", "0.0.0.0", "--port", "{port}")
-# An engine does not tell how long a worker waited for a core (docs/decisions/0016): with a limit
-# of its own a busy worker is seen to be busy, however many share the machine.
 FLAGS = (
-    "--runtime", "docker", "--image", BASE, "--port", "8000", "--cpus", "0.3",
+    "--runtime", "docker", "--image", BASE, "--port", "8000",
     "--runtime-volumes", json.dumps(MOUNTS),
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 base       the contract: start, stop, list, sample, exits, logs
 process    local processes, each the leader of a session of its own
+docker     containers, known again by their labels
 stub       workers that exist only in memory, for tests and the lab
 
 What `process` is made of: launch, spawn, ports; marks and register (how a worker is known again);

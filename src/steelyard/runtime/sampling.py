@@ -37,7 +37,7 @@ def sample_family(family: list[Stat], at: float) -> Sample:
         at=at,
         cpu_seconds=sum(stat.cpu_seconds for stat in family),
         memory=_own_memory(alive[0]) if len(alive) == 1 else sum(map(_shared_memory, alive)),
-        cpu_wait_seconds=sum(map(_cpu_wait, alive)),
+        cpu_wait_seconds=sum(map(cpu_wait, alive)),
     )
 
 
@@ -55,7 +55,7 @@ def _kilobytes(path: Path, names: tuple[str, ...]) -> int:
     return sum(int(value.split()[0]) * 1024 for name, _, value in lines if name in names)
 
 
-def _cpu_wait(pid: int) -> float:
+def cpu_wait(pid: int) -> float:
     """Nanoseconds on a run queue, field 2 of schedstat, which is kept per thread."""
     threads = (PROC / str(pid) / "task").glob("*/schedstat")
     return sum(int(text.split()[1]) for path in threads if (text := _read(path))) / 1e9

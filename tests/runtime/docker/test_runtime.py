@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from steelyard.runtime.base import Exit
 from steelyard.runtime.docker.engine import EngineError
 from steelyard.runtime.docker.image import ImageError
 from steelyard.runtime.docker.runtime import DockerRuntime
+from steelyard.runtime.docker.waiting import find_group, waited
 from tests.contract.runtimes import docker_runtime, leave_orphans
 from tests.docker.engine import Engine
 from tests.runtime.docker.conftest import Make
@@ -174,6 +176,23 @@ async def test_counters_are_streamed(docker: Engine, make: Make) -> None:
     assert sample.at > first.at
     assert sample.cpu_seconds > 0
     assert sample.memory < 100_000_000
+
+
+async def test_waiting_for_a_core_counts(make: Make) -> None:
+    """More busy threads than cores: each of them waits, which the engine does not tell."""
+    burn = "while :; do :; done"
+    script = " & ".join([f"sh -c '{burn}'"] * (2 * (os.cpu_count() or 1)))
+    runtime = await make("sh", "-c", script)
+    await runtime.start("one")
+    while (sample := (await runtime.sample())["one"]).cpu_wait_seconds < 0.1:
+        await asyncio.sleep(0.05)
+    assert sample.cpu_seconds > 0
+
+
+def test_a_process_that_is_not_the_containers_tells_nothing() -> None:
+    """An engine elsewhere names pids that are somebody else's here."""
+    assert find_group("0123abcd", os.getpid()) is None
+    assert waited(None) == 0.0
 
 
 async def test_an_engine_that_restarts_takes_its_workers_with_it(

@@ -7,5 +7,6 @@ network   the application's own bridge network
 labels    how a container is known as ours; others are never touched
 recipe    from the settings to the container that is asked for
 container one worker: its end, how to ask for it, its last words
-stats     the engine's stream of counters, as samples
+stats     the engine's stream of counters, as samples; waiting: what it does not tell
+limits    which of them the engine can enforce
 """

@@ -40,6 +40,7 @@ from steelyard.runtime.docker.limits import enforced
 from steelyard.runtime.docker.network import Network
 from steelyard.runtime.docker.recipe import Recipe
 from steelyard.runtime.docker.stats import Counters
+from steelyard.runtime.docker.waiting import find_group, waited
 from steelyard.runtime.logfiles import LogFiles
 
 _FIRST_STATS = 3.0  # seconds; the engine tells every second
@@ -230,7 +231,9 @@ class DockerRuntime:
         address = address_of(mark, shown)
         if address is None or not shown["State"]["Running"]:
             return None
-        counters = Counters(self._client, shown["Id"], self._clock)
+        group = find_group(shown["Id"], shown["State"]["Pid"])
+        container = self._client.containers.container(shown["Id"])
+        counters = Counters(container, self._clock, lambda: waited(group))
         signal = shown["Config"].get("StopSignal") or "SIGTERM"
         return Container(self._client, shown["Id"], mark, *address, signal, counters)
 

@@ -2,8 +2,7 @@
 
 Memory is what the process runtime counts (sampling): anonymous and shared memory, without the
 page cache. The kernel keeps both on its lists of anonymous pages, in control groups of version 1
-(`total_…` sums up subgroups) and 2 alike. The engine does not tell how long a container waited
-for a core.
+(`total_…` sums up subgroups) and 2 alike.
 Source: ContainerStats in the Engine API, v1.41; memory.stat in the kernel's documentation.
 """
 
@@ -15,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import aiohttp
-from aiodocker import Docker
+from aiodocker.containers import DockerContainer
 from aiodocker.exceptions import DockerError
 
 from steelyard.core.usage import Sample
@@ -24,7 +23,7 @@ _LISTS = ("active_anon", "inactive_anon")
 _AGAIN = 1.0  # seconds until a broken stream is opened anew
 
 
-def read_stats(stats: Mapping[str, Any], at: float) -> Sample | None:
+def read_stats(stats: Mapping[str, Any], at: float, waited: float = 0.0) -> Sample | None:
     """The counters; None when the container runs no longer, of which the engine tells zeros."""
     memory = stats.get("memory_stats") or {}
     used = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
@@ -35,6 +34,7 @@ def read_stats(stats: Mapping[str, Any], at: float) -> Sample | None:
         at=at,
         cpu_seconds=used / 1e9,
         memory=_own_memory(memory),
+        cpu_wait_seconds=waited,
         network_bytes=sum(one["rx_bytes"] + one["tx_bytes"] for one in networks.values()),
     )
 
@@ -48,9 +48,15 @@ def _own_memory(memory: Mapping[str, Any]) -> int:
 class Counters:
     """The newest sample of one container."""
 
-    def __init__(self, client: Docker, id: str, clock: Callable[[], float]) -> None:  # noqa: A002
-        self._container = client.containers.container(id)
+    def __init__(
+        self,
+        container: DockerContainer,
+        clock: Callable[[], float],
+        waited: Callable[[], float],
+    ) -> None:
+        self._container = container
         self._clock = clock
+        self._waited = waited
         self._first = asyncio.Event()
         self._newest: Sample | None = None
 
@@ -63,7 +69,8 @@ class Counters:
         while True:
             with contextlib.suppress(DockerError, aiohttp.ClientError, OSError, ValueError):
                 async for stats in self._container.stats():
-                    if (sample := read_stats(stats, self._clock())) is not None:
+                    sample = read_stats(stats, self._clock(), self._waited())
+                    if sample is not None:
                         self._take(sample)
             await asyncio.sleep(_AGAIN)
 
