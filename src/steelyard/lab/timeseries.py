@@ -215,7 +215,8 @@ def _above(moments: Sequence[Moment], *, high: bool) -> float:
 
 def _reading(moments: dict[str, list[Moment]], steadiness: Sequence[tuple[Cell, ...]]) -> str:
     drawn, by_score, ours, equal = MODES
-    swing = {row[0]: row[2] for row in steadiness}
+    swing = {row[0]: float(row[2] or 0) for row in steadiness}
+    own = 1 - (swing[equal] / swing[by_score]) ** 2
     above, below = (_above(moments[drawn], high=high) for high in (True, False))
     return (
         f"The paper sees the chance of new requests drop above {HIGH:g} % utilization. With its "
@@ -225,5 +226,6 @@ def _reading(moments: dict[str, list[Moment]], steadiness: Sequence[tuple[Cell, 
         "left alone, is idle in the next queue, and then gets too much. Utilization deviates by "
         f"{swing[by_score]:.1f} points by score, by {swing[ours]:.1f} with our damped weights on a "
         f"ring, and by {swing[equal]:.1f} with equal weights, which is what the traffic alone "
-        "does. Most of the oscillation that the paper takes for unavoidable is the rule's own."
+        f"does. Of the variance by score {own:.0%} is the rule's own, which the paper takes for "
+        "unavoidable."
     )
