@@ -40,11 +40,28 @@ def test_the_lock_goes_with_a_killed_agent(tmp_path):
         other.kill()
         other.wait()
         with sole_agent(tmp_path / "app"):
-            assert (tmp_path / "app" / "agent.lock").read_text() == f"{os.getpid()}\n"
+            assert (tmp_path / "app" / "agent.lock").read_text() == f"pid {os.getpid()}\n"
 
 
 def test_a_folder_that_cannot_be_is_told(tmp_path):
     """Here a file stands in its place."""
     (tmp_path / "state").write_text("")
     with pytest.raises(UsageError, match="cannot be used"), sole_agent(tmp_path / "state" / "app"):
+        pass
+
+
+def test_agents_with_a_lease_share_it_and_let_no_other_in(tmp_path):
+    """Nor does one without a lease let them in."""
+    with (
+        sole_agent(tmp_path / "app", shared=True),
+        sole_agent(tmp_path / "app", shared=True),
+        pytest.raises(UsageError, match="with --lease"),
+        sole_agent(tmp_path / "app"),
+    ):
+        pass
+    with (
+        sole_agent(tmp_path / "app"),
+        pytest.raises(UsageError, match="all of them have --lease"),
+        sole_agent(tmp_path / "app", shared=True),
+    ):
         pass

@@ -29,11 +29,11 @@ class Fragile(MemoryStore):
         self.up = asyncio.Event()
         self.tried = asyncio.Event()
 
-    async def write(self, changes: Sequence[Change]) -> None:
+    async def write(self, changes: Sequence[Change], holder: str = "") -> None:
         self.tried.set()
         if not self.up.is_set():
             raise StoreError("down")
-        await super().write(changes)
+        await super().write(changes, holder)
 
 
 @asynccontextmanager
@@ -106,3 +106,18 @@ async def test_a_store_that_was_emptied_is_told_everything_when_asked():
         writer.write_again()
         await writer.flush(timeout=10)
         assert await store.workers() == [record("a", 1)]
+
+
+async def test_an_agent_that_does_not_lead_writes_nothing():
+    """Until it does: a store that was emptied knows of no leader for a moment."""
+    store = MemoryStore("app")
+    writer = Writer(store, "me", pause=0.01)
+    task = asyncio.create_task(writer.run())
+    writer.save(record("a", 1))
+    while not writer.down:
+        await asyncio.sleep(0.01)
+    assert await store.workers() == []
+    await store.claim("me", 60)
+    await writer.flush(timeout=10)
+    assert await store.workers() == [record("a", 1)]
+    task.cancel()

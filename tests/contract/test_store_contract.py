@@ -10,6 +10,7 @@ import pytest
 from steelyard.core.commands import Forget, Save, SaveLimits
 from steelyard.core.lifecycle import State
 from steelyard.core.record import LimitsRecord, WorkerRecord
+from steelyard.errors import StoreError
 from steelyard.store.base import Store
 from steelyard.store.memory import MemoryStore
 from steelyard.store.sqlite import SqliteStore
@@ -165,3 +166,50 @@ async def test_records_last(make: Make) -> None:
 async def test_url_names_the_kind(make: Make, request: pytest.FixtureRequest) -> None:
     """A store says what it is, for people to read."""
     assert make("app").url.startswith(f"{request.node.callspec.params['make']}:")
+
+
+async def test_the_lease_is_had_by_one(store: Store) -> None:
+    """Who has it keeps it, everybody else is told who that is."""
+    assert await store.claim("a", 60) == "a"
+    assert await store.claim("b", 60) == "a"
+    assert await store.claim("a", 60) == "a"
+    await store.release("b")
+    assert await store.claim("b", 60) == "a"
+    await store.release("a")
+    assert await store.claim("b", 60) == "b"
+
+
+async def test_the_lease_runs_out(store: Store) -> None:
+    """And is then anybody's; asking for more time gives more."""
+    await store.claim("a", 0.05)
+    while await store.claim("b", 60) != "b":
+        await asyncio.sleep(0.01)
+    await store.claim("b", 0.05)
+    await store.claim("b", 60)
+    await asyncio.sleep(0.1)  # past what was asked for first
+    assert await store.claim("a", 60) == "b"
+
+
+async def test_of_many_claims_at_once_one_is_granted(store: Store) -> None:
+    """All are told the same."""
+    told = await asyncio.gather(*(store.claim(f"agent-{n}", 60) for n in range(20)))
+    assert len(set(told)) == 1
+
+
+async def test_changes_under_a_lease(store: Store) -> None:
+    """Only who has it may make them; nothing of a refused batch is done."""
+    with pytest.raises(StoreError, match="no lease"):
+        await store.write([Save(record("one")), SaveLimits(LIMITS)], "a")
+    await store.claim("a", 60)
+    await store.write([Save(record("two"))], "a")
+    with pytest.raises(StoreError, match="no lease"):
+        await store.write([Forget("two")], "b")
+    assert (await store.workers(), await store.limits()) == ([record("two")], None)
+
+
+async def test_each_application_has_its_own_lease(make: Make) -> None:
+    """Another's does not count."""
+    mine, other = make("app"), make("other")
+    assert [await mine.claim("a", 60), await other.claim("b", 60)] == ["a", "b"]
+    await mine.close()
+    await other.close()

@@ -103,9 +103,9 @@ async def test_newer_schema(store: SqliteStore, path: Path) -> None:
     """A file of a newer Steelyard is not touched."""
     await store.close()
     with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 3")
     connection.close()
-    with pytest.raises(StoreError, match="schema 2"):
+    with pytest.raises(StoreError, match="schema 3"):
         await store.open()
 
 

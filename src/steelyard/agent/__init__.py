@@ -7,5 +7,8 @@ writer    records to the store, whenever it can be reached
 hub       the balancers' links: queues out, reports in
 api       REST, WebSocket and metrics, guarded by a token; server listens for it
 build     settings → fleet, runtime, store
-process   one agent process: lock, signals, start and stop
+claimant  asks the store for the lease, where several agents take turns
+term      one turn: from finding the workers to an orderly end
+stop      what the signals ask for
+process   one agent process: lock, store, its turns
 """

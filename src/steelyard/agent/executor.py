@@ -20,8 +20,15 @@ log = logging.getLogger(__name__)
 class Executor:
     """Does what the runtime is needed for."""
 
-    def __init__(self, runtime: Runtime, tell: Callable[[Event], None], grace: float) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        tell: Callable[[Event], None],
+        grace: float,
+        may_act: Callable[[], bool],
+    ) -> None:
         self._runtime = runtime
+        self._may_act = may_act  # asked at the last moment: what is to be done may have waited
         self._tell = tell
         self._grace = grace
         self._last: dict[str, asyncio.Task[None]] = {}
@@ -44,6 +51,12 @@ class Executor:
         """Wait for what is under way."""
         await asyncio.gather(*self._last.values(), return_exceptions=True)
 
+    async def cancel(self) -> None:
+        """Leave everything as it is: another agent sees to it."""
+        for task in [*self._last.values()]:
+            task.cancel()
+        await self.close()
+
     def _then(self, name: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         before = self._last.get(name)
         task = asyncio.create_task(self._after(before, work))
@@ -62,6 +75,8 @@ class Executor:
         await work
 
     async def _start(self, name: str) -> None:
+        if not self._may_act():
+            return
         try:
             running = await self._runtime.start(name)
         except SteelyardError as error:
@@ -70,6 +85,8 @@ class Executor:
         self._tell(Started(name, running.host, running.port, running.allowance))
 
     async def _stop(self, name: str, grace: float) -> None:
+        if not self._may_act():
+            return
         try:
             await self._runtime.stop(name, grace)
         except SteelyardError as error:

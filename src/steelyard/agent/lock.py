@@ -1,4 +1,7 @@
-"""One agent per application and state folder: two would start twice as many workers."""
+"""One agent per application and state folder: two would start twice as many workers.
+
+Agents that take turns by a lease (claimant) share the lock, so that none without one joins them.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,21 @@ from steelyard.errors import UsageError
 
 
 @contextmanager
-def sole_agent(folder: Path) -> Iterator[None]:
+def sole_agent(folder: Path, *, shared: bool = False) -> Iterator[None]:
     """Hold the lock of a folder; it goes with the process, however that ends."""
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     with _open(folder) as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
             raise UsageError(
-                f"an agent of application {folder.name} runs already (pid {file.read().strip()})",
-                hint="use another --name, or another --state, or stop the other one",
+                f"an agent of application {folder.name} runs already ({file.read().strip()})",
+                hint="use another --name, or another --state, or stop the other one; "
+                "several agents can take turns when all of them have --lease",
             ) from None
         file.truncate(0)
-        file.write(f"{os.getpid()}\n")
+        file.write("with --lease\n" if shared else f"pid {os.getpid()}\n")
         file.flush()
         yield
 

@@ -40,22 +40,29 @@ class Agent:
         runtime: Runtime,
         writer: Writer,
         clock: Callable[[], float] = time.monotonic,
+        may_act: Callable[[], bool] = lambda: True,
     ) -> None:
         self.settings = settings
         self.fleet = fleet
         self.runtime = runtime
         self.writer = writer
         self.clock = clock
+        self._may_act = may_act  # with several agents, whether it is this one that leads
         self.hub = Hub(self.tell)
         self.metrics = Metrics()
-        self.executor = Executor(runtime, self.tell, settings.runtime.grace)
+        self.executor = Executor(runtime, self.tell, settings.runtime.grace, may_act)
         settle = settle_time(settings.runtime)
         self.prober = Prober(settings.probe, self.tell, self._alive, self._booting, settle)
         self.reconciled = asyncio.Event()
         self.closed = asyncio.Event()
 
     def tell(self, event: ev.Event) -> None:
-        """Give the fleet one event and set going what it commands."""
+        """Give the fleet one event and set going what it commands.
+
+        An agent that may not act any more has nothing to learn, either: its term ends.
+        """
+        if not self._may_act():
+            return
         if isinstance(event, ev.Reported):
             self.metrics.add(event.report, self.fleet.roster.by_name)
         for command in self.fleet.handle(event, self.clock()):

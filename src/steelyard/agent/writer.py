@@ -25,9 +25,10 @@ LONGEST = 4.0  # seconds between two tries, when many have failed
 class Writer:
     """Writes in the background."""
 
-    def __init__(self, store: Store, pause: float = 0.5) -> None:
+    def __init__(self, store: Store, holder: str = "", pause: float = 0.5) -> None:
         self.store = store
         self.down = ""  # why the store cannot be written; empty when it can
+        self._holder = holder  # of the lease under which we write; empty without one
         self._pause = pause
         self._tries = 0  # that failed, one after the other
         self._known: dict[str, Change] = {}  # all that the store should hold
@@ -82,7 +83,7 @@ class Writer:
     async def _write_all(self) -> None:
         while self._pending:
             batch = dict(self._pending)
-            await self.store.write([*batch.values()])
+            await self.store.write([*batch.values()], self._holder)
             for name, change in batch.items():
                 if self._pending[name] is change:
                     del self._pending[name]

@@ -217,12 +217,28 @@ class Scaling(Section):
 class Agent(Section):
     """The deployment agent."""
 
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule("0, or 1 second and more", ("lease",), lambda it: it.lease == 0 or it.lease >= 1),
+        Rule(
+            "on_stop = leave with a lease: the workers are the next agent's",
+            ("lease", "on_stop"),
+            lambda it: it.lease == 0 or it.on_stop == "leave",
+        ),
+    )
+
     listen: AddressText = key(
         Address("127.0.0.1", 8081), "Where its API and the queue are served.", flag="--agent-listen"
     )
     tick: Seconds = key(2.0, "Time between two measurements, decisions and queues.", gt=0)
     on_stop: Literal["stop", "leave"] = key(
         "stop", "What happens to the workers when the agent is asked to stop."
+    )
+    lease: Seconds = key(
+        0.0,
+        "With several agents of one application on one store: the first leads, the others stand by "
+        "and do not listen, and one takes over when the leader has not renewed its lease for so "
+        "long. 0: this agent is the only one.",
+        flag="--lease",
     )
 
 
@@ -416,6 +432,16 @@ class Settings(Section):
                     for other in (it.gateway.listen, it.agent.listen)
                 )
             ),
+        ),
+        Rule(
+            "a store that agents can share",
+            ("agent.lease", "store.url"),
+            lambda it: it.agent.lease == 0 or it.store.url != "memory:",
+        ),
+        Rule(
+            "leftovers = adopt with a lease: who takes over must not stop what runs",
+            ("agent.lease", "runtime.leftovers"),
+            lambda it: it.agent.lease == 0 or it.runtime.leftovers == "adopt",
         ),
         Rule(
             "a port for each worker",

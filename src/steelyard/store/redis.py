@@ -1,8 +1,9 @@
 """The store for more than one machine: a Redis server.
 
-Changes go in one script each time, so that they take one round trip and arrive whole or not at
-all. A connection that broke is made anew by the next call; how long to wait before that is the
-writer's business. The keys are in redis_keys, the words for what can go wrong in redis_errors.
+Changes go in one script each time: one round trip, nobody sees half of them, and the lease is
+looked at in the same step. A connection that broke is made anew by the next call; how long to wait
+before that is the writer's business. The keys are in redis_keys, the words for what can go wrong in
+redis_errors.
 """
 
 from __future__ import annotations
@@ -20,20 +21,35 @@ from redis.exceptions import RedisError
 from steelyard.core.commands import Change, Forget, Save, SaveLimits
 from steelyard.core.record import LimitsRecord, WorkerRecord, record_key
 from steelyard.errors import UsageError
+from steelyard.store.base import LeaseError
 from steelyard.store.redis_errors import explain
 from steelyard.store.redis_keys import Keys
 from steelyard.store.url import without_secrets
 
 CONNECTIONS = 4
 
-# Keys: workers, limits. Arguments: the limits or nothing, then pairs of field and record;
-# an empty record is deleted.
+# Keys: lease, workers, limits. Arguments: who must have the lease or nothing, the limits or
+# nothing, then pairs of field and record; an empty record is deleted.
 WRITE = """
-if ARGV[1] ~= '' then redis.call('SET', KEYS[2], ARGV[1]) end
-for i = 2, #ARGV, 2 do
-    if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[1], ARGV[i])
-    else redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[2] ~= '' then redis.call('SET', KEYS[3], ARGV[2]) end
+for i = 3, #ARGV, 2 do
+    if ARGV[i + 1] == '' then redis.call('HDEL', KEYS[2], ARGV[i])
+    else redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
 end
+return 1
+"""
+
+# Key: lease. Arguments: who asks, and for how many milliseconds.
+CLAIM = """
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return holder end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ARGV[1]
+"""
+
+RELEASE = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 """
 
 
@@ -71,8 +87,8 @@ class RedisStore:
         except ValidationError as error:
             raise explain(error, self.url) from error
 
-    async def write(self, changes: Sequence[Change]) -> None:
-        """Make these changes, all or none of them."""
+    async def write(self, changes: Sequence[Change], holder: str = "") -> None:
+        """Make these changes in order, in one script."""
         limits, fields = "", list[str]()
         for change in changes:
             match change:
@@ -83,7 +99,18 @@ class RedisStore:
                 case SaveLimits(found):
                     limits = found.model_dump_json()
         keys = self._keys
-        await self._ask("EVAL", WRITE, 2, keys.workers, keys.limits, limits, *fields)
+        where = (keys.lease, keys.workers, keys.limits)
+        if not await self._ask("EVAL", WRITE, 3, *where, holder, limits, *fields):
+            raise LeaseError(holder)
+
+    async def claim(self, holder: str, seconds: float) -> str:
+        """Who has the lease after this was asked for."""
+        span = int(seconds * 1000)
+        return str(await self._ask("EVAL", CLAIM, 1, self._keys.lease, holder, span))
+
+    async def release(self, holder: str) -> None:
+        """Give the lease back, if this holder has it."""
+        await self._ask("EVAL", RELEASE, 1, self._keys.lease, holder)
 
     async def _ask(self, *words: str | int) -> Any:
         try:

@@ -2,6 +2,7 @@
 
 steelyard:1:{APPLICATION}:workers   hash: MD5 of `application:name` (record_key) → record as JSON
 steelyard:1:{APPLICATION}:limits    string: limits set at run time, as JSON
+steelyard:1:{APPLICATION}:lease     string: which agent leads; Redis deletes it when it runs out
 
 Every key is known by name, so nothing ever walks the keyspace (KEYS, SCAN), which others may
 share. The braces are Redis' hash tag: a cluster keeps the keys of an application in one slot, as
@@ -25,6 +26,10 @@ class Keys:
     @property
     def workers(self) -> str:
         return self._key("workers")
+
+    @property
+    def lease(self) -> str:
+        return self._key("lease")
 
     @property
     def limits(self) -> str:

@@ -2,6 +2,9 @@
 
 workers   one row per worker under the MD5 of `application:name` (record_key), a column per field
 limits    one row per application
+lease     one row per application: who leads, until when in seconds since which start of the machine
+
+Version 2 added the lease.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from pathlib import Path
 
 from steelyard.errors import StoreError
 
-VERSION = 1
+VERSION = 2
 
 _TABLES = """
 BEGIN IMMEDIATE;
@@ -34,7 +37,13 @@ CREATE TABLE IF NOT EXISTS limits (
     configured_min INTEGER NOT NULL,
     configured_max INTEGER NOT NULL
 ) WITHOUT ROWID;
-PRAGMA user_version = 1;
+CREATE TABLE IF NOT EXISTS lease (
+    application TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    until REAL NOT NULL,
+    boot TEXT NOT NULL
+) WITHOUT ROWID;
+PRAGMA user_version = 2;
 COMMIT;
 """
 

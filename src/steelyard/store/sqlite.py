@@ -20,6 +20,8 @@ from pydantic import ValidationError
 from steelyard.core.commands import Change, Forget, Save, SaveLimits
 from steelyard.core.record import LimitsRecord, WorkerRecord, record_key
 from steelyard.errors import StoreError
+from steelyard.store import sqlite_lease as lease
+from steelyard.store.base import LeaseError
 from steelyard.store.schema import connect
 
 T = TypeVar("T")
@@ -53,9 +55,19 @@ class SqliteStore:
         """The limits set at run time, if any were."""
         return await self._call(self._select_limits)
 
-    async def write(self, changes: Sequence[Change]) -> None:
+    async def write(self, changes: Sequence[Change], holder: str = "") -> None:
         """Make these changes in order, in one transaction."""
-        await self._call(lambda connection: self._write(connection, changes))
+        await self._call(lambda connection: self._write(connection, changes, holder))
+
+    async def claim(self, holder: str, seconds: float) -> str:
+        """Who has the lease after this was asked for."""
+        return await self._call(
+            lambda connection: lease.claim(connection, self._application, holder, seconds)
+        )
+
+    async def release(self, holder: str) -> None:
+        """Give the lease back, if this holder has it."""
+        await self._call(lambda connection: lease.release(connection, self._application, holder))
 
     async def _call(self, work: Callable[[sqlite3.Connection], T]) -> T:
         loop = asyncio.get_running_loop()
@@ -86,9 +98,13 @@ class SqliteStore:
             self._connection.close()
         self._connection = None
 
-    def _write(self, connection: sqlite3.Connection, changes: Sequence[Change]) -> None:
+    def _write(
+        self, connection: sqlite3.Connection, changes: Sequence[Change], holder: str
+    ) -> None:
         with connection:  # commits, or rolls back
             connection.execute("BEGIN IMMEDIATE")
+            if holder and lease.leader(connection, self._application) != holder:
+                raise LeaseError(holder)
             for change in changes:
                 self._make(connection, change)
 

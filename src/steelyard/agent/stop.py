@@ -1,0 +1,43 @@
+"""Stop: what the signals ask for.
+
+TERM and INT stop the agent; whether its workers go with it is configured. Asked a second time
+it kills them. HUP says that the parent has died: then `runtime.leftovers` decides whether the
+workers are left for the next agent or stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable
+
+from steelyard.config.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class Stop:
+    """Whether the end was asked for, and what it means for the workers."""
+
+    def __init__(self, settings: Settings, *, asked: bool) -> None:
+        self.asked = asyncio.Event()
+        if asked:
+            self.asked.set()
+        self.workers_too = settings.agent.on_stop == "stop"
+        self.insist: Callable[[], None] = lambda: None  # what a second signal does
+        self._leftovers = settings.runtime.leftovers
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._stop)
+        loop.add_signal_handler(signal.SIGINT, self._stop)
+        loop.add_signal_handler(signal.SIGHUP, self._orphaned)
+
+    def _stop(self) -> None:
+        if self.asked.is_set():
+            self.insist()
+        self.asked.set()
+
+    def _orphaned(self) -> None:
+        self.workers_too = self._leftovers == "reap"
+        log.warning("parent died; workers are %s", "stopped" if self.workers_too else "left")
+        self.asked.set()

@@ -1,0 +1,113 @@
+"""Two agents, one leads. It dies or hangs; the other one goes on with the same workers."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.agents import Agent, view
+from tests.e2e.gateway import free_port
+from tests.e2e.load import Load
+from tests.e2e.test_balancer_alone import (
+    processes,  # noqa: F401 - a fixture
+    run,
+)
+from tests.e2e.test_redis import kept
+from tests.redis_server import RedisServer
+from tests.waiting import until
+
+Start = Callable[..., Agent]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts agents in one folder; nothing of them survives the test."""
+    made: list[Agent] = []
+
+    def begin(port: int, store: str, lease: float) -> Agent:
+        made.append(Agent(tmp_path / "state", port, store, lease))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        one.destroy()
+    if made:
+        view(tmp_path / "state", made[0]).destroy()
+
+
+async def so(true: Callable[[], bool]) -> None:
+    async def look() -> bool:
+        return true()
+
+    await until(look)
+
+
+@pytest.mark.needs("redis")
+async def test_the_leader_is_killed_under_load(start, redis_server, processes, tmp_path):  # noqa: F811
+    """The standby takes over the port and the workers; balancers and clients notice nothing."""
+    port, home = free_port(), tmp_path / "state"
+    first = start(port, redis_server.url, 2.0)
+    g = view(home, first)
+    processes.append(run(
+        "steelyard", "balancer", "--state", home, "--agent", f"127.0.0.1:{port}",
+        "--listen", f"127.0.0.1:{g.port}",
+    ))  # fmt: skip
+    told = await g.ready(2)
+    names, pids = {worker.name for worker in told.workers}, g.worker_pids()
+    second = start(port, redis_server.url, 2.0)
+    await so(second.stands_by)
+    load = Load(g.port, "/sleep?ms=20", connections=4)
+    async with load.running():
+        await load.more(50)
+        first.send(signal.SIGKILL)
+        await so(lambda: second.terms() == 1)
+        told = await g.ready(2)
+        await load.more(50)
+    assert load.failed == []
+    assert {worker.name for worker in told.workers} == names
+    assert {decision.action for decision in told.decisions} == {"adopt"}
+    assert g.worker_pids() == pids
+
+
+async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):
+    """Going on, it touches nothing and stands by; stopped, the other one lets it lead again."""
+    store, home = f"sqlite:{tmp_path / 'store'}", tmp_path / "state"
+    first = start(free_port(), store, 1.0)
+    told = await view(home, first).until(lambda told: told.ready == 2)
+    names, pids = {worker.name for worker in told.workers}, view(home, first).worker_pids()
+    second = start(free_port(), store, 1.0)
+    await so(second.stands_by)
+    first.send(signal.SIGSTOP)
+    await view(home, second).until(lambda told: told.ready == 2)
+    first.send(signal.SIGCONT)
+    await so(lambda: "leads no more" in first.said())
+    await so(lambda: first.stands_by() and first.process.poll() is None)
+    assert view(home, second).worker_pids() == pids
+    second.send(signal.SIGTERM)
+    assert second.process.wait(30) == 0
+    told = await view(home, first).until(lambda told: told.ready == 2)
+    assert {worker.name for worker in told.workers} == names
+    assert view(home, first).worker_pids() == pids
+    assert (first.terms(), second.terms()) == (2, 1)
+
+
+@pytest.mark.needs("redis")
+async def test_redis_is_away_for_longer_than_the_lease(start, tmp_path):
+    """The leader lets go, its workers go on, and it leads again when Redis is back, empty."""
+    with RedisServer(tmp_path) as server:
+        only = start(free_port(), server.url, 1.0)
+        g = view(tmp_path / "state", only)
+        told = await g.until(lambda told: told.ready == 2)
+        names, pids = {worker.name for worker in told.workers}, g.worker_pids()
+        server.stop()
+        await so(lambda: "leads no more" in only.said())
+        server.start()
+        await so(lambda: only.terms() == 2)
+        told = await g.until(lambda told: told.ready == 2)
+        assert {worker.name for worker in told.workers} == names
+        assert {decision.action for decision in told.decisions} == {"adopt"}
+        assert g.worker_pids() == pids
+        await so(lambda: kept(server).keys() == names)
