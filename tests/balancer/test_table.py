@@ -6,6 +6,8 @@ import random
 import socket
 from collections import Counter
 
+import pytest
+
 from steelyard.balancer.counters import Bell
 from steelyard.balancer.table import Directory, Place, Table
 from steelyard.balancer.worker import Worker
@@ -103,16 +105,22 @@ def test_a_new_worker_starts_slowly() -> None:
     made.tend(NOW - 1)
     assert made.tend(NOW) is None
     first = made.update(queue(2, one, two), places(one, two), NOW)
-    assert slots(first) == {"a": 58, "bb": 6}
+    assert share(first) == pytest.approx(0.1)
     half = made.tend(NOW + 5)
     assert half is not None
     assert half is made.latest
     assert (half.version, half.serving) == (first.version, first.serving)
-    assert slots(half) == {"a": 41, "bb": 23}
+    assert share(half) == pytest.approx(0.55)
     whole = made.tend(NOW + 10)
     assert whole is not None
-    assert slots(whole) == {"a": 32, "bb": 32}
+    assert share(whole) == 1
     assert made.tend(NOW + 11) is None
+
+
+def share(table: Table) -> float:
+    """What the new worker gets for each turn of the old one."""
+    given = slots(table)
+    return given["bb"] / given["a"]
 
 
 def slots(table: Table) -> Counter[str]:
