@@ -71,6 +71,7 @@ def test_check_finds_what_is_wrong_and_says_so_in_json(tmp_path):
         "gateway.listen": "ok",
         "agent.listen": "ok",
         "state": "ok",
+        "store": "ok",
     }
 
 
