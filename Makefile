@@ -45,7 +45,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 
 # Stays pure, and says so, where there is no compiler; in CI that is an error.
 $(VENV)/.built: $(VENV)/.ready setup.py $(shell find src -name '*.pxd' -o -name '*.pyx' -o -path '*/balancer/*.py' -o -path '*/select/*.py')
-	@STEELYARD_PURE=$(if $(filter true,$(CI)),0) $(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
+	@STEELYARD_PURE=$(if $(filter true,$(CI)),0) $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 
 demo: setup

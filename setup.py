@@ -17,6 +17,10 @@ SOURCE = Path("src")
 class AllOrNothing(build_ext):
     """Extension modules call each other as C: a half of them would not even import."""
 
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()  # one at a time takes minutes
+
     def run(self):
         try:
             super().run()
