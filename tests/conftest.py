@@ -13,7 +13,7 @@ from hypothesis import settings
 
 import steelyard
 from steelyard.bench.tools import find
-from steelyard.purity import is_compiled
+from steelyard.purity import is_built, is_compiled
 from tests.docker.engine import Engine, EngineFailedError, can_start, private_engine
 from tests.redis_server import RedisServer
 
@@ -29,6 +29,7 @@ def _cgroup_writable() -> bool:
 # What a test may need beyond Python, and how to see whether it is there.
 THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
+    "compiled": is_built,
     "docker": can_start,
     "curl": lambda: shutil.which("curl") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -24,7 +26,7 @@ def test_pure_on_demand() -> None:
     assert run("1").stdout.strip().endswith("grammar.py")
 
 
-@pytest.mark.skipif(not purity.is_built(), reason="nothing is compiled here")
+@pytest.mark.needs("compiled")
 def test_compiled_when_built() -> None:
     """Without a wish, and with 0, the extension modules are used."""
     assert run("").stdout.strip().endswith(".so")
@@ -44,3 +46,42 @@ def test_compiled_only_where_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv(purity.VARIABLE, "0")
     with pytest.raises(ImportError, match="make build"):
         purity.enforce()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Our setup.py over a package of one module."""
+    shutil.copy(Path(__file__).parents[1] / "setup.py", tmp_path)
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "one"\nversion = "1"\n[tool.setuptools.packages.find]\nwhere = ["src"]\n'
+    )
+    package = tmp_path / "src" / "steelyard"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "one.py").write_text("def two():\n    return 2\n")
+    (package / "one.pxd").write_text("cpdef int two() except -1\n")
+    return tmp_path
+
+
+def build(project: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """What `make build` does."""
+    words = [sys.executable, "setup.py", "build_ext", "--inplace"]
+    env = {**os.environ, purity.VARIABLE: "", **env}
+    return subprocess.run(words, cwd=project, env=env, capture_output=True, text=True)
+
+
+@pytest.mark.needs("compiled")
+def test_a_compiler_is_used(project: Path) -> None:
+    """Where there is one, an extension module lies beside its source; unless it is not wanted."""
+    assert build(project, STEELYARD_PURE="1").returncode == 0
+    assert not [*project.rglob("*.so")]
+    assert build(project).returncode == 0
+    assert [path.parent.name for path in (project / "src").rglob("*.so")] == ["steelyard"]
+
+
+def test_without_a_compiler_it_stays_pure(project: Path) -> None:
+    """That is told and is no failure, unless the compiled build was asked for."""
+    done = build(project, CC="false")
+    assert (done.returncode, [*project.rglob("*.so")]) == (0, [])
+    assert "steelyard stays pure Python" in done.stderr
+    assert build(project, CC="false", STEELYARD_PURE="0").returncode != 0
