@@ -362,6 +362,14 @@ class Stage:
         sock.connect(("127.0.0.1", self.port))
         return Wire(sock)
 
+    def cuts_off(self) -> bool:
+        """Whether a new client is cut off; the reset may overtake its own connect."""
+        try:
+            with self.call() as client:
+                return client.ended()
+        except ConnectionResetError:
+            return True
+
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
         """The loop stands still within this block; once per stage."""
