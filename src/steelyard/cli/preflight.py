@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from importlib.util import find_spec
 
 import typer
@@ -11,6 +12,8 @@ from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.errors import UsageError
 from steelyard.token import ensure_token
+
+ENGINE_AGAIN = 1.0  # seconds until an engine that is away is asked again
 
 
 def require_command(settings: Settings) -> None:
@@ -54,6 +57,24 @@ def require_engine(settings: Settings) -> None:
         await client.close()
 
     asyncio.run(ask())
+
+
+def wait_for_engine(settings: Settings) -> None:
+    """As `require_engine`, but for who is started with the machine: the engine may come later."""
+    if settings.runtime.kind != "docker":
+        return
+    from steelyard.runtime.docker.engine import EngineError
+
+    said, there = "", False
+    while not there:
+        try:
+            require_engine(settings)
+            there = True
+        except EngineError as error:
+            if str(error) != said:
+                typer.secho(f"waiting: {error}", err=True, fg="yellow")
+            said = str(error)
+            time.sleep(ENGINE_AGAIN)
 
 
 def require_own_workers(settings: Settings) -> None:
