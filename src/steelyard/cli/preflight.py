@@ -10,7 +10,7 @@ import typer
 
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
-from steelyard.errors import UsageError
+from steelyard.errors import SteelyardError, UsageError
 from steelyard.token import ensure_token
 
 ENGINE_AGAIN = 1.0  # seconds until an engine that is away is asked again
@@ -61,16 +61,14 @@ def require_engine(settings: Settings) -> None:
 
 def wait_for_engine(settings: Settings) -> None:
     """As `require_engine`, but for who is started with the machine: the engine may come later."""
-    if settings.runtime.kind != "docker":
-        return
-    from steelyard.runtime.docker.engine import EngineError
-
     said, there = "", False
     while not there:
         try:
             require_engine(settings)
             there = True
-        except EngineError as error:
+        except SteelyardError as error:
+            if not error.retry:
+                raise
             if str(error) != said:
                 typer.secho(f"waiting: {error}", err=True, fg="yellow")
             said = str(error)
