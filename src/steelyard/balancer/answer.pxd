@@ -1,6 +1,6 @@
 cimport cython
 
-from steelyard.balancer.framing cimport Body
+from steelyard.balancer.framing cimport Body, length_body
 from steelyard.balancer.grammar cimport AnswerHead, RequestHead, find_end, parse_answer
 from steelyard.balancer.headers cimport answer_start
 from steelyard.balancer.octets cimport cut
@@ -28,7 +28,7 @@ cdef class Answer:
     cpdef bint reusable(self)
     cdef bytes _interim(self, AnswerHead head)
     cdef bytes _switch(self, AnswerHead head)
-    @cython.locals(request=RequestHead, start=bytes)
-    cdef bytes _open(self, AnswerHead head, bint closing)
+    @cython.locals(request=RequestHead, start=bytes, here=bytes, whole=bint)
+    cdef bytes _open(self, AnswerHead head, bint closing, bytes data)
     @cython.locals(body=Body)
     cdef _relay(self, data)

@@ -1,6 +1,6 @@
 cimport cython
 
-from steelyard.balancer.framing cimport Body
+from steelyard.balancer.framing cimport Body, length_body
 from steelyard.balancer.grammar cimport RequestHead
 from steelyard.balancer.headers cimport request_start
 from steelyard.balancer.origin cimport Origin

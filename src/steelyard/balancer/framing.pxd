@@ -10,8 +10,12 @@ cdef class Body:
 @cython.no_gc
 cdef class LengthBody(Body):
     cdef readonly long long left
+    cpdef begin(self, long long length)
     @cython.locals(size=Py_ssize_t)
     cpdef feed(self, data)
+
+@cython.locals(body=LengthBody)
+cpdef LengthBody length_body(long long length)
 
 @cython.no_gc
 cdef class EndlessBody(Body):

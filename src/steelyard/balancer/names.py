@@ -21,6 +21,9 @@ FORWARDED_HOST = 10
 FORWARDED = 11
 REQUEST_ID = 12
 
+# What a Connection field lists, mostly.
+KEEP_ALIVE = [b"keep-alive"]
+CLOSE = [b"close"]
 
 SPECIAL: dict[bytes, int] = {
     b"host": HOST,
