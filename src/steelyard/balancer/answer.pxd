@@ -5,8 +5,6 @@ from steelyard.balancer.grammar cimport AnswerHead, RequestHead, find_end, parse
 from steelyard.balancer.headers cimport answer_start
 from steelyard.balancer.octets cimport cut
 
-@cython.no_gc
-@cython.freelist(64)
 cdef class Answer:
     cdef Body _body
     cdef bint _chunked

@@ -54,19 +54,22 @@ class Lines:
     def next(self) -> bool:
         """Step to the next line; False when there is none."""
         data, at = self._data, self.stop
+        text = data  # its octets, compiled
         if at == self._end:
             return False
-        if octet(data, at) != CR or octet(data, at + 1) != LF:
-            raise _bad_line_end(octet(data, at))
-        self.start = at + 2
-        self.colon = run(data, self.start, NAME)
-        if octet(data, self.colon) != COLON or self.colon == self.start:
-            raise _bad_name(data, self.start)
-        self.stop = text_end(data, self.colon + 1)
+        if text[at] != CR or text[at + 1] != LF:
+            raise _bad_line_end(text[at])
+        start = at + 2
+        colon = run(data, start, NAME)
+        if text[colon] != COLON or colon == start:
+            raise _bad_name(data, start)
         self._left -= 1
         if self._left < 0:
             raise BadMessageError(431, "too many fields")
-        self.kind = _kind(data, self.start, self.colon)
+        self.start = start
+        self.colon = colon
+        self.stop = text_end(data, colon + 1)
+        self.kind = _kind(data, start, colon)
         return True
 
     def value(self) -> bytes:
@@ -96,7 +99,8 @@ def _bad_name(data: bytes, start: int) -> BadMessageError:
 
 def _kind(data: bytes, start: int, end: int) -> int:
     size = end - start
-    if size > LONGEST or not octet(SHAPES, 32 * size + (octet(data, start) & 31)):
+    text, shapes = data, SHAPES  # their octets, compiled
+    if size > LONGEST or not shapes[32 * size + (text[start] & 31)]:
         return PLAIN
     # These three are in almost every exchange.
     if size == 4 and matches(data, start, end, b"Host"):

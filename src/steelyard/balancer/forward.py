@@ -10,12 +10,13 @@ from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.framing import Body, Buffer, ChunkedBody, chunk, last_chunk, length_body
 from steelyard.balancer.grammar import RequestHead
 from steelyard.balancer.headers import request_start
+from steelyard.balancer.names import GET
 from steelyard.balancer.origin import Origin
 
 WINDOW = 64 * 1024
 
 # RFC 9110, 9.2.2
-IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
+IDEMPOTENT = frozenset({GET, b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
 
 
 class Forward:
@@ -31,7 +32,7 @@ class Forward:
         self.head = head
         self.body: Body | None = _body(head, body_limit)
         self.done = self.body is None or self.body.done
-        self.idempotent = head.method in IDEMPOTENT
+        self.idempotent = head.method is GET or head.method in IDEMPOTENT
         self.rest: Buffer = b""  # what the client sent behind this request
         # The head, or None when the request cannot be repeated any more, and what of the body was
         # given out so far: apart, because putting them together would copy them.

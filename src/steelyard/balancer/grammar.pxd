@@ -18,8 +18,6 @@ cdef bytes GET, POST
 cdef Alphabet NAME, TARGET, PLAIN_HOST, DIGITS
 cdef object _METHODS
 
-@cython.no_gc
-@cython.freelist(64)
 cdef class RequestHead:
     cdef public bint chunked
     cdef public list claims
@@ -34,8 +32,6 @@ cdef class RequestHead:
     cdef public list upgrade
     cpdef begin(self, bytes method, bint http11)
 
-@cython.no_gc
-@cython.freelist(64)
 cdef class AnswerHead:
     cdef public bint chunked
     cdef public bint keep

@@ -42,10 +42,12 @@ from steelyard.balancer.names import (
     CONNECTION,
     EXPECT,
     FORWARDED_FOR,
+    GET,
     HOST,
     KEEP_ALIVE,
     LENGTH,
     PLAIN,
+    POST,
     REQUEST_ID,
     UPGRADE,
 )
@@ -70,8 +72,6 @@ END = b"\r\n\r\n"
 _HOST = re.compile(
     rb"(?:\[([0-9A-Fa-f:.]+)\]|(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?"
 )
-GET = b"GET"
-POST = b"POST"
 # Methods that need no second look (RFC 9110, 9.1; RFC 5789).
 _METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"TRACE", b"PATCH"})
 _ABSOLUTE = re.compile(rb"(?i:http(s?))://([^/?]*)(.*)", re.DOTALL)

@@ -5,10 +5,29 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from libc.stdint cimport uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
-cdef enum:
-    WORD = sizeof(uint64_t)
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+    /* A flag in each octet of a word that is below 32 or is 127: exact for the first one, counted
+       from the word's low end ("Bit Twiddling Hacks", words that have a byte less than n). */
+    static inline uint64_t steelyard_controls(const unsigned char *text) {
+        const uint64_t ones = UINT64_C(0x0101010101010101);
+        uint64_t word, deleted;
+        memcpy(&word, text, sizeof word);
+    #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+    #endif
+        deleted = word ^ ones * 127;
+        return ((word - ones * 32) & ~word) | ((deleted - ones) & ~deleted);
+    }
+    #define steelyard_first(flags) (__builtin_ctzll(flags) >> 3)
+    """
+    uint64_t controls "steelyard_controls"(const unsigned char* text) nogil
+    int first "steelyard_first"(uint64_t flags) nogil
 
-cdef uint64_t ONES = 0x0101010101010101, HIGHS = 0x8080808080808080
+cdef enum:
+    WORD = 8
 
 
 cdef class Alphabet:
@@ -43,17 +62,18 @@ cpdef Py_ssize_t run(bytes data, Py_ssize_t start, Alphabet alphabet) noexcept:
 
 
 cpdef Py_ssize_t text_end(bytes data, Py_ssize_t start) noexcept:
-    # A word at a time: is there an octet below 32, or one that is 127? (Bit Twiddling Hacks,
-    # "Determine if a word has a byte less than n".)
     cdef const unsigned char* text = <const unsigned char*> PyBytes_AS_STRING(data)
     cdef Py_ssize_t at = start, size = PyBytes_GET_SIZE(data)
-    cdef uint64_t word, deleted
+    cdef uint64_t flags
     while at + WORD <= size:
-        memcpy(&word, text + at, WORD)
-        deleted = word ^ (ONES * 127)
-        if ((word - ONES * 32) & ~word | (deleted - ONES) & ~deleted) & HIGHS:
-            break
-        at += WORD
+        flags = controls(text + at) & <uint64_t> 0x8080808080808080
+        if not flags:
+            at += WORD
+            continue
+        at += first(flags)
+        if text[at] != c"\t":
+            return at
+        at += 1
     while at < size and (text[at] >= 32 and text[at] != 127 or text[at] == c"\t"):
         at += 1
     return at
