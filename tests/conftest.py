@@ -14,7 +14,6 @@ from hypothesis import settings
 import steelyard
 from steelyard.bench.tools import find
 from steelyard.purity import is_built, is_compiled
-from tests.compose.project import compose_command
 from tests.docker.engine import Engine, EngineFailedError, can_start, private_engine
 from tests.redis_server import RedisServer
 
@@ -31,7 +30,6 @@ def _cgroup_writable() -> bool:
 THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
     "compiled": is_built,
-    "compose": lambda: bool(compose_command()),
     "docker": can_start,
     "curl": lambda: shutil.which("curl") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,

@@ -13,8 +13,6 @@ from steelyard.config.settings import Settings
 from steelyard.errors import SteelyardError, UsageError
 from steelyard.token import ensure_token
 
-ENGINE_AGAIN = 1.0  # seconds until an engine that is away is asked again
-
 
 def require_command(settings: Settings) -> None:
     """There must be something to serve."""
@@ -59,7 +57,7 @@ def require_engine(settings: Settings) -> None:
     asyncio.run(ask())
 
 
-def wait_for_engine(settings: Settings) -> None:
+def wait_for_engine(settings: Settings, pause: float = 1.0) -> None:
     """As `require_engine`, but for who is started with the machine: the engine may come later."""
     said, there = "", False
     while not there:
@@ -72,7 +70,7 @@ def wait_for_engine(settings: Settings) -> None:
             if str(error) != said:
                 typer.secho(f"waiting: {error}", err=True, fg="yellow")
             said = str(error)
-            time.sleep(ENGINE_AGAIN)
+            time.sleep(pause)
 
 
 def require_own_workers(settings: Settings) -> None:
