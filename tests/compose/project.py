@@ -141,8 +141,8 @@ class Project:
         assert told[0] is not None
         return told[0]
 
-    def logs(self) -> str:
-        return self.compose("logs", "--no-color", "--tail=50")
+    def logs(self, *parts: str) -> str:
+        return self.compose("logs", "--no-color", "--tail=50", *parts)
 
     def _token(self) -> Path:
         return self.engine.folder / "data" / "volumes" / f"{NAME}_state" / "_data" / "token"

@@ -21,6 +21,7 @@ pytestmark = [
 ]
 
 WORKERS = 2
+GIVEN_UP = "the old configuration is served on"
 
 
 @pytest.fixture(scope="module")
@@ -173,16 +174,22 @@ async def test_the_balancer_is_reloaded(system: Project) -> None:
     load = Load(system.port, "/sleep?ms=20")
     async with load.running():
         await load.more(20)
-        hang_up = "kill -HUP $(cat /proc/1/task/1/children)"
-        system.compose("exec", "-T", "balancer", "sh", "-c", hang_up)
-        await system.fleet(
-            lambda told: (
-                {one.name.partition("@")[0] for one in told.balancers if one.connected}
-                == {"balancer-0.2", "balancer-1.2"}
-            )
-        )
+        refused = 0
+        while not later_generation(system.status()):
+            # On a machine that is too busy a reload is given up, and the old balancers go on.
+            if system.logs("balancer").count(GIVEN_UP) >= refused:
+                hang_up = "kill -HUP $(cat /proc/1/task/1/children)"
+                system.compose("exec", "-T", "balancer", "sh", "-c", hang_up)
+                refused += 1
+            await asyncio.sleep(1)
         await load.more(20)
     assert load.failed == []
+
+
+def later_generation(told: FleetStatus | None) -> bool:
+    """Whether all balancers have come by a reload: `balancer-0.2@…`."""
+    linked = [one.name for one in told.balancers if one.connected] if told else []
+    return len(linked) == 2 and all("." in name.partition("@")[0] for name in linked)
 
 
 async def test_the_balancer_is_killed(system: Project) -> None:
