@@ -63,6 +63,10 @@ class Project:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
+    async def do(self, *words: str, **variables: str) -> str:
+        """The same while requests go on, which are sent from this thread."""
+        return await asyncio.to_thread(lambda: self.compose(*words, **variables))
+
     def build(self) -> None:
         """As a user does, with pip led to a folder of wheels; or as it was built before."""
         kept = CACHE / f"image-{context()}.tar"
@@ -141,8 +145,8 @@ class Project:
         assert told[0] is not None
         return told[0]
 
-    def logs(self, *parts: str) -> str:
-        return self.compose("logs", "--no-color", "--tail=50", *parts)
+    def logs(self) -> str:
+        return self.compose("logs", "--no-color", "--tail=50")
 
     def _token(self) -> Path:
         return self.engine.folder / "data" / "volumes" / f"{NAME}_state" / "_data" / "token"

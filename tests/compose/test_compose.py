@@ -138,7 +138,7 @@ async def test_the_agent_is_upgraded(system: Project) -> None:
     load = Load(system.port, "/sleep?ms=20")
     async with load.running():
         await load.more(20)
-        system.compose("up", "--detach", "--no-build", "--no-deps", "--force-recreate", "agent")
+        await system.do("up", "--detach", "--no-build", "--no-deps", "--force-recreate", "agent")
         assert system.container("agent") != old
         await system.fleet(serves(WORKERS))
         await load.more(20)
@@ -155,10 +155,10 @@ async def test_the_application_is_upgraded(system: Project) -> None:
     async with load.running():
         await load.more(20)
         agent = ("--no-deps", "agent")
-        system.compose("up", "--detach", "--no-build", *agent, DOCKER_IMAGE="steelyard:next")
+        await system.do("up", "--detach", "--no-build", *agent, DOCKER_IMAGE="steelyard:next")
         for old in before:
             await system.fleet(serves(WORKERS))
-            system.compose("exec", "-T", "agent", "steelyard", "drain", old)
+            await system.do("exec", "-T", "agent", "steelyard", "drain", old)
         await system.fleet(
             lambda told: serves(WORKERS)(told) and before.keys().isdisjoint(names(told))
         )
@@ -174,14 +174,14 @@ async def test_the_balancer_is_reloaded(system: Project) -> None:
     load = Load(system.port, "/sleep?ms=20")
     async with load.running():
         await load.more(20)
-        refused = 0
-        while not later_generation(system.status()):
+        asked = 0
+        while not later_generation(await asyncio.to_thread(system.status)):
             # On a machine that is too busy a reload is given up, and the old balancers go on.
-            if system.logs("balancer").count(GIVEN_UP) >= refused:
+            given_up = (await system.do("logs", "--no-color", "balancer")).count(GIVEN_UP)
+            if given_up == asked:
                 hang_up = "kill -HUP $(cat /proc/1/task/1/children)"
-                system.compose("exec", "-T", "balancer", "sh", "-c", hang_up)
-                refused += 1
-            await asyncio.sleep(1)
+                await system.do("exec", "-T", "balancer", "sh", "-c", hang_up)
+                asked += 1
         await load.more(20)
     assert load.failed == []
 

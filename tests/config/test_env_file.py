@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from steelyard.config.env_file import VARIABLES, EnvFile, parse_env_file, read_env_file
+from steelyard.config.env_file import (
+    RUSTY_BALANCER,
+    VARIABLES,
+    EnvFile,
+    parse_env_file,
+    read_env_file,
+)
 from steelyard.config.load import load_settings
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
@@ -49,6 +56,9 @@ CACHE_CAPACITY=100
 """
 
 
+ROOT = Path(__file__).parents[2]
+
+
 def load(text: str, **flags: str) -> Settings:
     dotted = {name.replace("__", "."): value for name, value in flags.items()}
     return load_settings(None, {}, dotted, env_file=parse_env_file(text, ".env").layer)
@@ -87,7 +97,7 @@ def test_everything_in_it_is_told() -> None:
     """What is used with its keys, what is not with a reason; the engine goes to Docker."""
     found = parse_env_file(PUBLISHED, ".env")
     told = outcomes(found)
-    assert told.keys() == VARIABLES.keys() - {"PORT_GRAFANA", "HOST_PORT_BALANCER"}
+    assert told.keys() == RUSTY_BALANCER.keys() - {"PORT_GRAFANA", "HOST_PORT_BALANCER"}
     assert told["HIGH_LOAD_THRESHOLD"] == "scaling.high = 45"
     assert told["SCALE_STEP"] == "scaling.up = 2, scaling.down = 2"
     assert all(one.keys or one.note for one in found.story)
@@ -109,6 +119,14 @@ def test_our_own_variables_stand_in_it_too() -> None:
     text = "COMPOSE_PROJECT_NAME=shop\nSTEELYARD_SCALING_DWELL_UP=2s\nDEFAULT_CONTAINER=2\n"
     assert load(text).scaling.dwell_up == 2
     assert outcomes(parse_env_file(text, ".env"))["COMPOSE_PROJECT_NAME"] == ""
+
+
+@pytest.mark.parametrize("file", ["compose.yaml", "stack.yaml"])
+def test_a_file_for_compose_is_one_for_us(file: str) -> None:
+    """Every variable that it takes is understood; pip's are pip's."""
+    taken = set(re.findall(r"\$\{(\w+)", (ROOT / file).read_text()))
+    assert "DOCKER_IMAGE" in taken
+    assert taken <= VARIABLES.keys()
 
 
 def test_a_flag_wins_over_it() -> None:

@@ -126,6 +126,7 @@ def _rusty_variables() -> str:
     )
     return (
         "## RustyBalancer's variables\n\n"
-        "Its load thresholds are scores, where 100 is best; ours are utilizations, 100 − score.\n\n"
+        "And those of compose.yaml, for which the same file may be. RustyBalancer's load "
+        "thresholds are scores, where 100 is best; ours are utilizations, 100 − score.\n\n"
         f"| variable | key | note |\n| --- | --- | --- |\n{rows}"
     )

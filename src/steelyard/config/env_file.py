@@ -103,7 +103,7 @@ _GATEWAY = _key(
     "gateway.listen", read=_loopback, note="this machine only; --listen '*:PORT' serves the network"
 )
 _SCORE = "as utilization: 100 − score"
-VARIABLES: Mapping[str, Variable] = {
+RUSTY_BALANCER: Mapping[str, Variable] = {
     "DOCKER_IMAGE": _key("runtime.image"),
     "TARGET_PORT": _key("runtime.port"),
     "DOCKER_HOST": Variable(note="the engine, unless the environment names one"),
@@ -139,6 +139,21 @@ VARIABLES: Mapping[str, Variable] = {
     "PORT_DASHBOARD": _unused("there is no dashboard yet"),
     "PORT_GRAFANA": _unused("Prometheus is served by the agent and by --metrics"),
 }
+# What compose.yaml and stack.yaml add, since one file may be for them and for us.
+_COMPOSE = _unused("compose.yaml's")
+OF_COMPOSE: Mapping[str, Variable] = {
+    "APPLICATION": _key("application.name"),
+    "HEALTH_PATH": _key("probe.path"),
+    "WORKER_CPUS": _key("runtime.cpus"),
+    "WORKER_MEMORY": _key("runtime.memory"),
+    "ON_STOP": _key("agent.on_stop"),
+    "ENV_FILE": _COMPOSE,
+    "DOCKER_GID": _COMPOSE,
+    "PARTS_IMAGE": _COMPOSE,
+    "REDIS_IMAGE": _COMPOSE,
+    "INSIGHT_IMAGE": _COMPOSE,
+}
+VARIABLES: Mapping[str, Variable] = {**RUSTY_BALANCER, **OF_COMPOSE}
 
 
 def read_env_file(file: Path) -> EnvFile:
