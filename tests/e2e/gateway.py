@@ -79,7 +79,7 @@ class Gateway:
 
         return await self.until(serves)
 
-    async def until(self, true: Callable[[FleetStatus], bool], timeout: float = 60) -> FleetStatus:
+    async def until(self, true: Callable[[FleetStatus], bool], timeout: float = 150) -> FleetStatus:
         """Wait for a status; an agent that is away is waited for, too."""
         deadline, told = time.monotonic() + timeout, None
         while time.monotonic() < deadline:
@@ -107,7 +107,7 @@ class Gateway:
             [sys.executable, "-m", "steelyard", words[0], *where, *words[1:]],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=150,
         )
         assert not check or done.returncode == 0, done.stderr
         return done
