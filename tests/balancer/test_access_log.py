@@ -26,9 +26,8 @@ CLOCK = 1_700_000_000.0  # 2023-11-14 22:13:20
 
 
 def note(target: bytes = b"/", *lines: bytes) -> Note:
-    head = RequestHead(b"GET", target, True)
+    head = RequestHead(b"GET", b"\r\n".join((b"GET %b HTTP/1.1" % target, *lines)), True)
     head.host = b"a.org"
-    head.fields = b"".join(b"\r\n" + line for line in lines)
     head.request_id = b"p-1"
     return Note(1.5, 1.75, b"192.0.2.7", head, 200, 12, "w", COMPLETE)
 

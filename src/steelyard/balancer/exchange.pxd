@@ -17,7 +17,6 @@ cdef double FAILED
 cdef Py_ssize_t FRONT
 cdef Py_ssize_t WINDOW
 
-@cython.freelist(64)
 cdef class Exchange:
     cdef double _began
     cdef bint _broken
