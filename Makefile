@@ -2,10 +2,14 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
+# Where this is set, every process compiles all that it imports, which takes longer than the import.
+unexport PYTHONDONTWRITEBYTECODE
 # Programs that tests use, and the Debian package where that has another name. In CI none may be
 # missing.
 TOOLS := curl dockerd gcc nginx openssl redis-server slowhttptest wrk
 PACKAGE_dockerd := docker.io
+# Tests run in so many processes. More than there are cores: most of them wait for something.
+JOBS ?= 4
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
@@ -61,8 +65,8 @@ check: setup
 
 # Everything as it is built, then what is compiled once more as plain Python.
 test: check tools build
-	$(BIN)/pytest
-	STEELYARD_PURE=1 $(BIN)/pytest $(COMPILED)
+	$(BIN)/pytest -n $(JOBS)
+	STEELYARD_PURE=1 $(BIN)/pytest -n $(JOBS) $(COMPILED)
 
 # Quiet, and quick when nothing is missing. Installing on somebody's own machine is theirs to do.
 tools:

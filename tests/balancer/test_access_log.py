@@ -149,7 +149,6 @@ def test_a_process_that_writes(tmp_path: Path) -> None:
 def test_usr1_without_a_log() -> None:
     """It is no reason to die."""
     with worker(always()) as w, balancer(*fixed(w)) as b:
-        b.says("serving")
         b.process.send_signal(signal.SIGUSR1)
         ask(b.port, b"/")
 

@@ -22,6 +22,7 @@ from tests.waiting import until
 
 Start = Callable[..., Agent]
 LIMITS = "steelyard:1:{app}:limits"
+LEASE = 4.0  # seconds; a shorter one would also lapse where a process waits long for its turn
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ async def test_the_leader_is_killed_under_load(start, redis_server, processes, t
 async def test_the_leader_is_killed_while_it_scales(start, redis_server, processes, tmp_path):  # noqa: F811
     """The standby, on another port, ends with the workers that were asked for: none is extra."""
     home = tmp_path / "state"
-    first, second = (start(free_port(), redis_server.url, 2.0) for _ in range(2))
+    first, second = (start(free_port(), redis_server.url, LEASE) for _ in range(2))
     await so(lambda: first.terms() + second.terms() == 1)
     leader, standby = (first, second) if first.terms() else (second, first)
     g = view(home, leader)
@@ -108,10 +109,10 @@ async def test_the_leader_is_killed_while_it_scales(start, redis_server, process
 async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):
     """Going on, it touches nothing and stands by; stopped, the other one lets it lead again."""
     store, home = f"sqlite:{tmp_path / 'store'}", tmp_path / "state"
-    first = start(free_port(), store, 1.0)
+    first = start(free_port(), store, LEASE)
     told = await view(home, first).until(lambda told: told.ready == 2)
     names, pids = {worker.name for worker in told.workers}, view(home, first).worker_pids()
-    second = start(free_port(), store, 1.0)
+    second = start(free_port(), store, LEASE)
     await so(second.stands_by)
     first.send(signal.SIGSTOP)
     await view(home, second).until(lambda told: told.ready == 2)
@@ -131,7 +132,7 @@ async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):
 async def test_redis_is_away_for_longer_than_the_lease(start, tmp_path):
     """The leader lets go, its workers go on, and it leads again when Redis is back, empty."""
     with RedisServer(tmp_path) as server:
-        only = start(free_port(), server.url, 1.0)
+        only = start(free_port(), server.url, LEASE)
         g = view(tmp_path / "state", only)
         told = await g.until(lambda told: told.ready == 2)
         names, pids = {worker.name for worker in told.workers}, g.worker_pids()
