@@ -84,8 +84,15 @@ async def _live(agent: Agent, stop: Stop, lost: asyncio.Task[str]) -> None:
     await (_drop(agent, lost.result()) if lost.done() else _finish(agent))
     if running.done():
         running.result()  # the loop never ends by itself: this raises what broke it
-    running.cancel()
-    await asyncio.wait({running})
+    await _end(running)
+
+
+async def _end(running: asyncio.Task[None]) -> None:
+    """Cancel until it has ended: where the machine is busy a library of a store's may take the
+    first time for a timeout of its own, and the agent would hold its port for ever."""
+    while not running.done():
+        running.cancel()
+        await asyncio.wait({running}, timeout=1.0)
 
 
 async def _close(agent: Agent) -> None:
