@@ -21,7 +21,7 @@ EXAMPLES ?= 20000
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
-	@echo "make test   run make check, then every test"
+	@echo "make test   run make check, then every test; JOBS=$(JOBS) processes"
 	@echo "make fuzz   try many new examples on the HTTP grammar; EXAMPLES=$(EXAMPLES)"
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
