@@ -76,6 +76,7 @@ def redis_server(redis_session: RedisServer) -> RedisServer:
     return redis_session
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whoever needs the engine runs in one process: there is one engine."""
     for item in items:
