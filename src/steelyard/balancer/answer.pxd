@@ -1,6 +1,6 @@
 cimport cython
 
-from steelyard.balancer.framing cimport Body, length_body
+from steelyard.balancer.framing cimport Body, LengthBody, length_body
 from steelyard.balancer.grammar cimport AnswerHead, RequestHead, find_end, parse_answer
 from steelyard.balancer.headers cimport answer_start
 from steelyard.balancer.octets cimport cut
@@ -22,6 +22,8 @@ cdef class Answer:
     cpdef begin(self, RequestHead request, Py_ssize_t limit, Py_ssize_t fields)
     @cython.locals(seen=Py_ssize_t, end=Py_ssize_t, raw=bytes, out=bytes, start=bytes, head=AnswerHead)
     cpdef feed(self, data, bint closing)
+    cpdef long long left(self)
+    cpdef passed(self, long long size)
     cpdef bytes end(self)
     cpdef bint reusable(self)
     cdef bytes _interim(self, AnswerHead head)

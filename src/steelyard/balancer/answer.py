@@ -13,6 +13,7 @@ from steelyard.balancer.framing import (
     Buffer,
     ChunkedBody,
     EndlessBody,
+    LengthBody,
     chunk,
     last_chunk,
     length_body,
@@ -87,6 +88,18 @@ class Answer:
         self._inbox = b""
         start = self._open(head, closing, cut(raw, end + 4, len(raw)))
         return out + start if out else start  # after interim answers
+
+    def left(self) -> int:
+        """How many bytes are still to come that need not be looked at."""
+        body = self._body
+        return body.left if isinstance(body, LengthBody) and not self.done else 0
+
+    def passed(self, size: int) -> None:
+        """So many of those went by."""
+        body = self._body
+        if isinstance(body, LengthBody):
+            body.passed(size)
+            self.done = body.done
 
     def end(self) -> bytes:
         """The worker closed its connection: the end of an endless answer, or a cut one."""

@@ -9,6 +9,7 @@ cdef class Body:
 cdef class LengthBody(Body):
     cdef readonly long long left
     cpdef begin(self, long long length)
+    cpdef passed(self, long long size)
     @cython.locals(size=Py_ssize_t)
     cpdef feed(self, data)
 

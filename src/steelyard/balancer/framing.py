@@ -58,6 +58,11 @@ class LengthBody(Body):
         self.left = length
         self.done = length == 0
 
+    def passed(self, size: int) -> None:
+        """So many bytes went by unseen; no more than were left."""
+        self.left -= size
+        self.done = self.left == 0
+
     def feed(self, data: Buffer) -> Buffer:
         size = len(data)
         if size < self.left:
