@@ -17,11 +17,12 @@ LAB := validate efficiency timeseries makespan
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail soak clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
 	@echo "make test   run make check, then every test; JOBS=$(JOBS) processes"
+	@echo "make compose-test   build the image, bring compose.yaml up, kill its parts in turn"
 	@echo "make fuzz   try many new examples on the HTTP grammar; EXAMPLES=$(EXAMPLES)"
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
@@ -75,6 +76,10 @@ tools:
 		[ -z "$$missing" ] || { apt-get -qq update && \
 			DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $$missing; } >/dev/null; \
 	fi
+
+# Minutes: an image is built, and each of its containers killed in turn.
+compose-test: setup
+	$(BIN)/pytest tests/compose
 
 fuzz: setup
 	FUZZ=$(EXAMPLES) $(BIN)/pytest --timeout 0 tests/balancer/fuzz
