@@ -25,6 +25,8 @@ def gateway(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Factory]
         return made[-1]
 
     yield make
+    for one in made:  # all of them before the first worker, which they would replace
+        one.halt()
     for one in made:
         one.destroy()
 
