@@ -47,7 +47,7 @@ def require_engine(settings: Settings) -> None:
     """A Docker engine must answer; later, one that is away is waited for."""
     if settings.runtime.kind != "docker":
         return
-    from steelyard.runtime.docker.engine import connect
+    from steelyard.runtime.engine.connection import connect
 
     async def ask() -> None:
         client, _ = await connect()

@@ -15,7 +15,7 @@ from aiodocker import Docker
 from aiodocker.exceptions import DockerError
 
 from steelyard.errors import Fault, SteelyardError
-from steelyard.runtime.docker.engine import missing, told
+from steelyard.runtime.engine.connection import missing, told
 
 log = logging.getLogger(__name__)
 
