@@ -172,7 +172,7 @@ class Gateway:
 # One suite, several runtimes: a scenario that is marked with it is played on each of them.
 each_runtime = pytest.mark.parametrize(
     "gateway",
-    ["process", pytest.param("docker", marks=pytest.mark.needs("docker"))],
+    ["process", *(pytest.param(it, marks=pytest.mark.needs(it)) for it in ("docker", "swarm"))],
     indirect=True,
 )
 

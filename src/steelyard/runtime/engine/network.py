@@ -44,10 +44,10 @@ class Network:
                 hint="choose another name with `network` in the [runtime] section, or remove it: "
                 f"docker network rm {self.name}",
             )
-        if self._driver == "overlay" and found["Driver"] != "overlay":
+        # Of an overlay that has just been made the manager does not know the driver yet.
+        if self._driver == "overlay" and found["Scope"] != "swarm":
             raise UsageError(
-                f"the network {self.name} is of driver {found['Driver']}, and nodes of a swarm "
-                "share an overlay only",
+                f"the network {self.name} is on one machine only, and not an overlay of the swarm",
                 hint="let the agent make one under another name, with `network` in the [runtime] "
                 f"section, or docker network create --driver overlay --attachable {self.name}",
             )
