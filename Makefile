@@ -14,7 +14,7 @@ LAB := validate efficiency timeseries makespan
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail soak clean
+.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -26,6 +26,7 @@ help:
 	@echo "make build  compile the hot path, where there is a C compiler"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
+	@echo "make swarm-chaos   a swarm of three nodes loses one under load"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -81,6 +82,10 @@ bench-balancer: build
 
 bench-tail: build
 	@$(BIN)/steelyard bench tail $(ARGS)
+
+# A swarm of three nodes, one of which is lost.
+swarm-chaos: build tools
+	$(BIN)/pytest -m chaos tests/chaos
 
 soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)

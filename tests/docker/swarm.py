@@ -46,10 +46,12 @@ GATEWAY = {
 
 
 class Namespace:
-    """A network namespace, for as long as its process runs."""
+    """A network and a host name of its own, for as long as its process runs."""
 
-    def __init__(self) -> None:
-        self._holder = subprocess.Popen([*with_us(), "unshare", "--net", "sleep", "infinity"])
+    def __init__(self, name: str) -> None:
+        script = f"echo {name} > /proc/sys/kernel/hostname; exec sleep infinity"
+        words = [*with_us(), "unshare", "--net", "--uts", "sh", "-c", script]
+        self._holder = subprocess.Popen(words)
         self.pid = self._holder.pid
         deadline = time.monotonic() + PATIENCE
         while Path(f"/proc/{self.pid}/comm").read_text() != "sleep\n":
@@ -60,7 +62,7 @@ class Namespace:
 
     def within(self) -> tuple[str, ...]:
         """What runs a command in it; unlike `ip netns exec` it keeps the control groups mounted."""
-        return ("nsenter", f"--net=/proc/{self.pid}/ns/net")
+        return ("nsenter", f"--net=/proc/{self.pid}/ns/net", f"--uts=/proc/{self.pid}/ns/uts")
 
     def ip(self, *words: str) -> None:
         ip(*words, within=self.within())
@@ -74,7 +76,7 @@ class Switch:
     """The wire between the nodes; this machine is on it as `.254`."""
 
     def __init__(self) -> None:
-        self._space = Namespace()
+        self._space = Namespace("switch")
         self._space.ip("link", "add", "switch", "type", "bridge")
         self._space.ip("link", "set", "switch", "up")
         leg = f"sy-{self._space.pid}"
@@ -139,6 +141,7 @@ class Swarm:
             wish = {"ListenAddr": f"{address}:2377", "AdvertiseAddr": address}
             wish |= {"RemoteAddrs": [where["ListenAddr"]], "JoinToken": token}
             node.ask("POST", "/swarm/join", wish)
+        self._wait_for_all()
 
     def things(self) -> list[dict[str, list[str]]]:
         """All that a test could leave behind, by node."""
@@ -170,8 +173,18 @@ class Swarm:
             space.end()
         self.switch.end()
 
+    def _wait_for_all(self) -> None:
+        """Until every node has the network that comes with a swarm, and the manager knows it."""
+        deadline = time.monotonic() + PATIENCE
+        while not all("ingress" in node.things()["networks"] for node in self.nodes) or any(
+            one["Status"]["State"] != "ready" for one in self.manager.ask("GET", "/nodes")
+        ):
+            if time.monotonic() > deadline:
+                raise EngineFailedError(f"the swarm did not form\n{self.manager.last_words()}")
+            time.sleep(0.05)
+
     def _add(self, number: int) -> None:
-        space = Namespace()
+        space = Namespace(f"node{number}")
         self._spaces.append(space)
         self.addresses.append(self.switch.connect(space, number))
         self.nodes.append(Engine(self.driver, space.within()))

@@ -20,6 +20,7 @@ from steelyard.config.values import (
     Capabilities,
     Constraints,
     CookieName,
+    EnginePlace,
     ImageName,
     LogPath,
     Name,
@@ -113,6 +114,11 @@ class Runtime(Section):
     volumes: Volumes = key((), "What is mounted into containers.")
     capabilities: Capabilities = key(
         (), "Linux capabilities of a container; all others are dropped."
+    )
+    engines: EnginePlace | None = key(
+        None,
+        "Where the engine of a swarm's node is, `{name}` and `{address}` being the node's. None: "
+        "workers on other nodes are not measured, and stop at the swarm's own pace.",
     )
     constraints: Constraints = key((), "Which nodes of a swarm may run workers; none: all.")
     cpus: float | None = key(None, "CPU limit of one worker, in cores.", flag="--cpus", gt=0)

@@ -233,6 +233,11 @@ Name = Annotated[
 ImageName = Annotated[
     str, Field(pattern=r"^[a-z0-9]\S*$"), Kind("IMAGE", "the name of an image", "shop:2")
 ]
+EnginePlace = Annotated[
+    str,
+    Field(pattern=r"^(ssh|tcp|https?|unix)://([^{}\s]|\{name\}|\{address\})+$"),
+    Kind("URL", "a URL as of DOCKER_HOST, with {name} or {address}", "ssh://steelyard@{name}"),
+]
 NetworkName = Annotated[
     str,
     Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$"),

@@ -74,8 +74,14 @@ class Cluster:
             return "gone"
         if task.state in _ENDED:
             return _end_reason(task)
-        node = self.nodes.get(task.node)
-        return f"node {node.name} is down" if node is not None and node.down else None
+        node = self.lost(service)
+        return f"node {node.name} is down" if node is not None else None
+
+    def lost(self, service: str) -> Node | None:
+        """The node of the service's task, if it is down."""
+        task = self.tasks.get(service)
+        node = self.nodes.get(task.node) if task is not None else None
+        return node if node is not None and node.down else None
 
 
 async def look(client: Docker, filters: str) -> Cluster:

@@ -13,12 +13,13 @@ from typing import Any
 from aiodocker import Docker
 
 from steelyard.runtime.engine.connection import told
+from steelyard.runtime.engine.image import Image
 
 
-async def reference(client: Docker, name: str, pull: str) -> str:
+async def reference(client: Docker, image: Image) -> str:
     """The name for nodes, from what the manager's engine has."""
-    with told(f"the image {name} cannot be looked at"):
-        return pinned(await client.images.inspect(name), name, pull)
+    with told(f"the image {image.name} cannot be looked at"):
+        return pinned(await client.images.inspect(image.name), image.name, image.pull)
 
 
 def pinned(shown: Mapping[str, Any], name: str, pull: str) -> str:

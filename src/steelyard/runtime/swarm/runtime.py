@@ -1,6 +1,6 @@
 """Workers as services of a Docker Swarm, one each.
 
-start ───> image, network, service ─> its task runs ──┐
+start ───> launch ─> its task runs ───────────────────┐
                                                       ├─> watched ─> its task has ended, or its
 running ─> services with our labels ──────────────────┘              node is down ─> its last words
                                                                      are kept, it is removed ─> Exit
@@ -17,9 +17,8 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 from aiodocker import Docker
@@ -30,33 +29,24 @@ from steelyard.core.usage import Allowance, Sample
 from steelyard.errors import StartError, SteelyardError, UsageError
 from steelyard.runtime.base import Exit, Running
 from steelyard.runtime.engine.connection import connect, missing, told
-from steelyard.runtime.engine.container import end_reason, remove, stop_signal
 from steelyard.runtime.engine.image import Image
 from steelyard.runtime.engine.labels import Mark, Owner, read_mark
 from steelyard.runtime.engine.limits import enforced
 from steelyard.runtime.engine.network import Network
-from steelyard.runtime.engine.stats import Counters
-from steelyard.runtime.engine.waiting import find_group, waited
 from steelyard.runtime.logfiles import LogFiles
-from steelyard.runtime.swarm.cluster import Cluster, Task, look, require_swarm
-from steelyard.runtime.swarm.image import reference
-from steelyard.runtime.swarm.recipe import Recipe, privileges_kept
-from steelyard.runtime.swarm.service import Here, Service, keep_log, read_log, remove_service
+from steelyard.runtime.swarm.cluster import Cluster, look, require_swarm
+from steelyard.runtime.swarm.engines import Engines
+from steelyard.runtime.swarm.launch import Launcher
+from steelyard.runtime.swarm.recipe import Recipe
+from steelyard.runtime.swarm.service import Service, discard, read_log
 
 log = logging.getLogger(__name__)
 
 LOOK_EVERY = 0.3  # seconds
-_BOOT_EVERY = 0.1  # while a task is on its way
-_UNPLACED = 3.0  # seconds in which a node must be found for a task
 _FIRST_STATS = 3.0  # seconds; the engine tells every second
-_NAME_TAKEN = 409
 _OPEN = (
     "the workers' ports are open on every address of their nodes: a swarm publishes no other way; "
     "with runtime.reach = network nothing is published"
-)
-_PRIVILEGES = (
-    "no-new-privileges is not in force: this engine's swarm cannot; set it in each node's "
-    "daemon.json"
 )
 
 
@@ -77,13 +67,12 @@ class SwarmRuntime:
                 "a service needs an image, and the port that it listens on",
                 hint="steelyard up --runtime swarm --image IMAGE --port N",
             )
-        self.notes: list[str] = []
+        self._notes: list[str] = []
         self._owner = Owner(application.name, str(folder.resolve()))
-        self._pull = runtime.pull
         self._image = Image(runtime.image, runtime.pull)
         name = runtime.network or f"steelyard-{application.name}"
         self._network = Network(name, self._owner, "overlay")
-        self._recipe = Recipe(application, runtime, self._owner, runtime.port)
+        recipe = Recipe(application, runtime, self._owner, runtime.port)
         self._published = runtime.reach == "loopback"
         self._wanted = Allowance(runtime.cpus, runtime.memory)
         self._allowance = Allowance()
@@ -95,8 +84,16 @@ class SwarmRuntime:
         self._following: dict[str, asyncio.Task[None]] = {}
         self._watch: asyncio.Task[None] | None = None
         self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
-        self._here = ""  # the node of the engine that we talk to
-        self._client: Docker  # from open to close
+        self._engines = Engines(runtime.engines)
+        self._launcher = Launcher(
+            self._image, self._network, recipe, self._engines, self._logs, clock
+        )
+        self._client: Docker  # the manager's, from open to close
+
+    @property
+    def notes(self) -> list[str]:
+        """What was asked for and cannot be had."""
+        return [*self._notes, *self._launcher.notes, *self._engines.notes]
 
     async def open(self) -> None:
         """Find the swarm, the image and the network, and adopt the workers that run."""
@@ -104,10 +101,11 @@ class SwarmRuntime:
         self._client, info = await connect()
         try:
             require_swarm(info)
-            self._here = info["Swarm"]["NodeID"]
-            self._allowance, self.notes[:] = enforced(self._wanted, info)
+            self._engines.open(info["Swarm"]["NodeID"], self._client)
+            self._launcher.open(self._client)
+            self._allowance, self._notes[:] = enforced(self._wanted, info)
             if self._published:
-                self.notes.append(_OPEN)
+                self._notes.append(_OPEN)
             await self._image.prepare(self._client)
             await self._network.ensure(self._client)
             await self.running()
@@ -128,6 +126,7 @@ class SwarmRuntime:
             known.clear()
         with contextlib.suppress(SteelyardError):
             await self._network.remove(self._client)
+        await self._engines.close()
         await self._client.close()
         self._exits.put_nowait(None)
 
@@ -137,10 +136,9 @@ class SwarmRuntime:
             raise StartError(f"worker {name} runs already")
         self._starting.add(name)
         try:
-            await self._image.ensure(self._client)
-            worker = await self._launch(self._recipe.mark(name, self._allowance))
-            if worker.here is not None:
-                worker.here.counters.begin()
+            worker = await self._launcher.launch(name, self._allowance)
+            if worker.body is not None:
+                worker.body.counters.begin()
             return self._look_after(worker)
         finally:
             self._starting.discard(name)
@@ -173,13 +171,10 @@ class SwarmRuntime:
         return [worker.running for worker in self._workers.values()]
 
     async def sample(self) -> dict[str, Sample]:
-        """The newest counters of each worker on the node of our engine.
-
-        A manager tells nothing of those on other nodes (docs/decisions/0019).
-        """
-        here = {name: worker.here for name, worker in self._workers.items() if worker.here}
-        newest = [one.counters.newest(_FIRST_STATS) for one in here.values()]
-        samples = dict(zip(here, await asyncio.gather(*newest), strict=True))
+        """The newest counters of each worker whose engine we can talk to."""
+        bodies = {name: worker.body for name, worker in self._workers.items() if worker.body}
+        newest = [body.counters.newest(_FIRST_STATS) for body in bodies.values()]
+        samples = dict(zip(bodies, await asyncio.gather(*newest), strict=True))
         return {name: it for name, it in samples.items() if it and name in self._workers}
 
     async def exits(self) -> AsyncIterator[Exit]:
@@ -201,110 +196,24 @@ class SwarmRuntime:
         except TimeoutError:
             raise StartError(f"no log of worker {name}: its node does not answer") from None
 
-    async def _launch(self, mark: Mark) -> Service:
-        id = await self._create(mark)  # noqa: A001
-        try:
-            return await self._arrival(mark, id)
-        except BaseException:
-            await keep_log(self._client, id, mark.name, self._logs)
-            await self._discard(id)
-            raise
-
-    async def _create(self, mark: Mark) -> str:
-        network = await self._network.ensure(self._client)
-        image = await reference(self._client, self._image.name, self._pull)
-        with told(f"worker {mark.name} cannot be started"):
-            try:
-                wish = self._recipe.service(mark, image, network)
-                id = str((await self._client.services.create(**wish))["ID"])  # noqa: A001
-                self._note_privileges(await self._client.services.inspect(id))
-                return id
-            except DockerError as error:
-                if error.status != _NAME_TAKEN:
-                    raise
-                raise StartError(
-                    f"there is a service {mark.name} already, and it is not ours to remove",
-                    hint=f"docker service rm {mark.name}, if it is of no use to anybody",
-                ) from error
-
-    def _note_privileges(self, shown: Mapping[str, Any]) -> None:
-        if not privileges_kept(shown) and _PRIVILEGES not in self.notes:
-            self.notes.append(_PRIVILEGES)
-
-    async def _arrival(self, mark: Mark, id: str) -> Service:  # noqa: A002
-        """Wait until its task runs, however long a node takes for the image."""
-        began = self._clock()
-        while True:
-            cluster = await look(self._client, json.dumps({"service": [id]}))
-            task = cluster.tasks.get(id)
-            if task is not None:
-                if (reason := cluster.end(id)) is not None:
-                    raise StartError(
-                        f"worker {mark.name} ended at once: {reason}",
-                        hint=f"does `docker run {self._image.name}` go on running?",
-                    )
-                if (worker := await self._service(mark, id, task, cluster)) is not None:
-                    return worker
-                if task.unplaced and self._clock() - began > _UNPLACED:
-                    raise StartError(
-                        f"no node takes worker {mark.name}: {task.unplaced}",
-                        hint="docker node ls; see `constraints`, `cpus` and `memory` in [runtime]",
-                    )
-            await asyncio.sleep(_BOOT_EVERY)
-
-    async def _service(
-        self,
-        mark: Mark,
-        id: str,  # noqa: A002
-        task: Task,
-        cluster: Cluster,
-    ) -> Service | None:
-        """The service as ours to look after; None: its task does not run yet."""
-        if not task.running:
-            return None
-        node = cluster.nodes.get(task.node)
-        if mark.reach == "network":
-            host, port = mark.name, mark.port
-        elif node is not None and task.port is not None:
-            host, port = node.address, task.port
-        else:
-            return None
-        here = await self._find_here(task) if task.node == self._here else None
-        place = node.name if node is not None else task.node
-        return Service(self._client, id, mark, host, port, place, here)
-
-    async def _find_here(self, task: Task) -> Here | None:
-        container = self._client.containers.container(task.container)
-        try:
-            shown = await container.show()
-        except DockerError as error:
-            if missing(error):
-                return None
-            raise
-        group = find_group(shown["Id"], shown["State"]["Pid"])
-        counters = Counters(container, self._clock, lambda: waited(group))
-        return Here(task.container, stop_signal(shown), counters)
-
     async def _adopt(self, mark: Mark, id: str, cluster: Cluster) -> None:  # noqa: A002
         """Look after a worker of an earlier agent; remove one that has ended or never began."""
         task = cluster.tasks.get(id)
         worker = None
         if task is not None and cluster.end(id) is None:
-            with told(f"worker {mark.name} cannot be looked at"):
-                worker = await self._service(mark, id, task, cluster)
+            worker = await self._launcher.service(mark, id, task, cluster)
         if mark.name in self._workers:  # adopted by another look meanwhile
             return
         if worker is not None:
             self._look_after(worker)
             return
-        await keep_log(self._client, id, mark.name, self._logs)
-        await self._discard(id)
+        await discard(self._client, id, mark.name, self._logs)
 
     def _look_after(self, worker: Service) -> Running:
         name = worker.mark.name
         self._workers[name] = worker
-        if worker.here is not None:
-            self._following[name] = asyncio.create_task(worker.here.counters.follow())
+        if worker.body is not None:
+            self._following[name] = asyncio.create_task(worker.body.counters.follow())
         return worker.running
 
     async def _watch_tasks(self) -> None:
@@ -322,32 +231,20 @@ class SwarmRuntime:
             for name, worker in known.items():
                 reason = cluster.end(worker.id)
                 if reason is not None and name not in self._ending:
+                    if cluster.lost(worker.id):
+                        worker.lose()
                     self._ending[name] = asyncio.create_task(self._see_off(worker, reason))
 
     async def _see_off(self, worker: Service, reason: str) -> None:
         name = worker.mark.name
-        reason = await self._first_hand(worker) or reason
+        reason = (await worker.body.end() if worker.body else "") or reason
         with contextlib.suppress(DockerError, aiohttp.ClientError, OSError):
             await worker.remove(self._logs)
-        if worker.here is not None:
-            await remove(self._client, worker.here.id)
+        if worker.body is not None:
+            await worker.body.remove()
+        if name in self._following:
             self._following.pop(name).cancel()
         del self._workers[name], self._ending[name]
         self._logs.prune(self._workers)
         self._exits.put_nowait(Exit(name, reason))
         worker.over.set()
-
-    async def _first_hand(self, worker: Service) -> str:
-        """Why it ended, from our engine: a swarm does not tell who ran out of memory."""
-        if worker.here is None:
-            return ""
-        try:
-            state = (await self._client.containers.container(worker.here.id).show())["State"]
-        except (DockerError, aiohttp.ClientError, OSError):
-            return ""
-        return "" if state["Running"] else end_reason(state)
-
-    async def _discard(self, id: str) -> None:  # noqa: A002
-        """Where it fails, `running` finds the remains later."""
-        with contextlib.suppress(DockerError, aiohttp.ClientError, OSError):
-            await remove_service(self._client, id)
