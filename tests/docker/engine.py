@@ -42,6 +42,10 @@ class EngineFailedError(AssertionError):
     """The engine did not start, or refused; with its last words."""
 
 
+class KernelLacksError(EngineFailedError):
+    """It never could: the kernel does not let us."""
+
+
 def _mounts() -> tuple[str, ...]:
     """The system, this Python and this source, where they are, read-only."""
     folders = {Path("/usr"), Path(sys.prefix), Path(sys.base_prefix), Path.cwd() / "src"}
@@ -219,6 +223,7 @@ def with_us() -> list[str]:
 @contextlib.contextmanager
 def private_engine() -> Iterator[Engine]:
     """An engine with the base image, by the first storage driver that works here."""
+    require_kernel()
     failures = []
     for driver in DRIVERS:
         engine = Engine(driver)
@@ -241,18 +246,9 @@ def can_start() -> bool:
     return bool(DOCKERD) and os.geteuid() == 0
 
 
-def kernel_can() -> bool:
-    """Whether this machine lets us make namespaces and mount in them, as any container needs."""
-    words = [
-        "unshare",
-        "--mount",
-        "--net",
-        "--pid",
-        "--fork",
-        "mount",
-        "-t",
-        "tmpfs",
-        "none",
-        "/mnt",
-    ]
-    return subprocess.run(words, capture_output=True).returncode == 0
+def require_kernel() -> None:
+    """We must be able to make namespaces and to mount in them, as any container needs."""
+    space = ["unshare", "--mount", "--net", "--pid", "--fork"]
+    done = subprocess.run([*space, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True)
+    if done.returncode != 0:
+        raise KernelLacksError(f"no containers here: {done.stderr.decode().strip()}")

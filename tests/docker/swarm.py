@@ -23,7 +23,9 @@ from tests.docker.engine import (
     PATIENCE,
     Engine,
     EngineFailedError,
+    KernelLacksError,
     can_start,
+    require_kernel,
     with_us,
 )
 
@@ -73,12 +75,16 @@ class Namespace:
 
 
 class Switch:
-    """The wire between the nodes; this machine is on it as `.254`."""
+    """The wire between the nodes; this machine is on it as `.254`.
+
+    An overlay is made of VXLAN, so a kernel without it is found out here.
+    """
 
     def __init__(self) -> None:
         self._space = Namespace("switch")
         self._space.ip("link", "add", "switch", "type", "bridge")
         self._space.ip("link", "set", "switch", "up")
+        self._space.ip("link", "add", "trial", "type", "vxlan", "id", "1", "dstport", "4789")
         leg = f"sy-{self._space.pid}"
         ip("link", "add", leg, "type", "veth", "peer", "name", "p254", "netns", self._name())
         ip("address", "add", f"{SUBNET}.254/24", "dev", leg)
@@ -193,6 +199,7 @@ class Swarm:
 @contextlib.contextmanager
 def private_nodes(count: int) -> Iterator[Swarm]:
     """A swarm of so many nodes with the base image, by the first storage driver that works here."""
+    require_kernel()
     failures = []
     for driver in DRIVERS:
         swarm = Swarm(driver, count)
@@ -214,7 +221,7 @@ def ip(*words: str, within: tuple[str, ...] = ()) -> None:
     """Change this machine's network, or a namespace's."""
     done = subprocess.run([*within, IP, *words], capture_output=True, text=True)
     if done.returncode != 0:
-        raise EngineFailedError(f"ip {' '.join(words)}: {done.stderr.strip()}")
+        raise KernelLacksError(f"ip {' '.join(words)}: {done.stderr.strip()}")
 
 
 def can_join() -> bool:

@@ -199,15 +199,13 @@ class SwarmRuntime:
     async def _adopt(self, mark: Mark, id: str, cluster: Cluster) -> None:  # noqa: A002
         """Look after a worker of an earlier agent; remove one that has ended or never began."""
         task = cluster.tasks.get(id)
-        worker = None
-        if task is not None and cluster.end(id) is None:
-            worker = await self._launcher.service(mark, id, task, cluster)
-        if mark.name in self._workers:  # adopted by another look meanwhile
+        if task is None or not task.running or cluster.end(id) is not None:
+            await discard(self._client, id, mark.name, self._logs)
             return
-        if worker is not None:
+        worker = await self._launcher.service(mark, id, task, cluster)
+        # One that cannot be reached yet is looked at again; another look may have adopted it.
+        if worker is not None and mark.name not in self._workers:
             self._look_after(worker)
-            return
-        await discard(self._client, id, mark.name, self._logs)
 
     def _look_after(self, worker: Service) -> Running:
         name = worker.mark.name
