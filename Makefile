@@ -6,10 +6,11 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 # Programs that tests use, and the Debian package where that has another name. In CI none may be
 # missing.
-TOOLS := curl dockerd gcc nginx openssl redis-server slowhttptest wrk
+TOOLS := curl dockerd gcc ip nginx openssl redis-server slowhttptest wrk
 PACKAGE_dockerd := docker.io
 # Tests run in so many processes. More than there are cores: most of them wait for something.
 JOBS ?= 4
+PACKAGE_ip := iproute2
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
@@ -17,7 +18,7 @@ LAB := validate efficiency timeseries makespan
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -30,6 +31,7 @@ help:
 	@echo "make build  compile the hot path, where there is a C compiler"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
+	@echo "make swarm-chaos   a swarm of three nodes loses one under load"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -89,6 +91,10 @@ bench-balancer: build
 
 bench-tail: build
 	@$(BIN)/steelyard bench tail $(ARGS)
+
+# A swarm of three nodes, one of which is lost.
+swarm-chaos: build tools
+	$(BIN)/pytest -m chaos tests/chaos
 
 soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)
