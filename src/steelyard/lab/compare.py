@@ -198,7 +198,7 @@ def _reading(rows: dict[tuple[str, str], tuple[Cell, ...]]) -> str:
         "needs more nodes for the same work. The first holds here, the second does not. A balancer "
         "that does not know the nodes gives the slowest as much as the fastest "
         f"(`weighted_ring`: {of(0, 'weighted_ring'):.2f} times the shortest possible); one that "
-        f"looks and learns (`{calm}`: {calm_span:.2f}) comes to where pulling is without any "
+        f"looks at their lines (`{calm}`: {calm_span:.2f}) comes to where pulling is without any "
         f"knowledge ({of(0, PULL):.2f}), and so does one that keeps units until a node is free "
         f"({of(0, LINE):.2f}), for that is pulling with twice the messages. What is left above 1 "
         "is mostly the last large unit at a slow node, which a second copy helps against: "
