@@ -14,11 +14,11 @@ PACKAGE_ip := iproute2
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
-LAB := validate efficiency timeseries makespan
+LAB := validate efficiency timeseries makespan compare
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos bench-select clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -30,6 +30,7 @@ help:
 	@echo "make setup  only create $(VENV)"
 	@echo "make build  compile the hot path, where there is a C compiler"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
+	@echo "make bench-select   what a pick costs, from 8 to 100,000 members"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
 	@echo "make swarm-chaos   a swarm of three nodes loses one under load"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
@@ -51,7 +52,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 # Stays pure, and says so, where there is no compiler; in CI that is an error.
-$(VENV)/.built: $(VENV)/.ready setup.py $(shell find src -name '*.pxd' -o -name '*.pyx' -o -path '*/balancer/*.py' -o -path '*/select/*.py')
+$(VENV)/.built: $(VENV)/.ready setup.py $(shell find src -name '*.pxd' -o -name '*.pyx' -o -path '*/steelyard/balancer/*.py' -o -path '*/steelyard/select/*.py')
 	@STEELYARD_PURE=$(if $(filter true,$(CI)),0) $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 
@@ -95,6 +96,9 @@ bench-tail: build
 # A swarm of three nodes, one of which is lost.
 swarm-chaos: build tools
 	$(BIN)/pytest -m chaos tests/chaos
+
+bench-select: build
+	@$(BIN)/steelyard bench select $(ARGS)
 
 soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)

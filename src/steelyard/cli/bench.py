@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from steelyard.cli.bench_balancer import bench_balancer
+from steelyard.cli.bench_lab import bench_lab
 from steelyard.cli.bench_select import bench_select
 from steelyard.cli.bench_soak import bench_soak
 from steelyard.cli.bench_tail import bench_tail
@@ -20,6 +21,7 @@ def bench_app() -> typer.Typer:
     app.command("balancer")(bench_balancer)
     app.command("tail")(bench_tail)
     app.command("select")(bench_select)
+    app.command("lab")(bench_lab)
     app.command("soak")(bench_soak)
     app.command("tls")(bench_tls)
     return app

@@ -10,7 +10,9 @@ stats      means over seeds with their intervals
 scored     a balancer whose weights follow utilization; staleness: and one that knows old news
 tasks      tasks that stay where they are placed; growth: their maximum load
 
-validate, efficiency, timeseries, makespan   the experiments: `run(wish, watcher)`, `draw`
+job        units for nodes that may die; push: sent by a balancer; pull: asked for by nodes
+
+validate, efficiency, timeseries, makespan, compare   experiments: `run(wish, watcher)`, `draw`
 report     what an experiment tells; output: as files; figure: as a picture; watcher: meanwhile
 
 Everything random comes from one seed: the same seed gives the same figures.
