@@ -3,8 +3,8 @@
 Callbacks come from the transport's threads, possibly several at once, and must not block; they may
 call the link. A payload may have any size that fits in memory. No time of day is on the wire.
 
-A query is delivered once or not at all, and its asker hears exactly one of reply and failure,
-always: a failure says nothing about whether the other side saw the query. An unanswered
+A query is delivered once or not at all, and its asker, while its link is open, hears exactly one of
+reply and failure: a failure says nothing about whether the other side saw the query. An unanswered
 query stays open for as long as both sides live and can reach each other, so that a peer may park
 it; when they no longer can, it fails.
 """
@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
+
+VERSION = "1"  # of what nodes say to each other; those of different ones do not work together
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class Link(Protocol):
     def announce(self, role: str, info: bytes = b"") -> None:
         """Be known as this role from now on; again, with other info, replaces the first.
 
-        A watcher sees a replacement as the peer appearing again, with the new info.
+        Who is to be asked serves before it announces. A watcher sees a replacement as the peer
+        appearing again, with the new info.
         """
 
     def watch(self, on_appeared: OnPeer, on_gone: OnPeer) -> None:
@@ -78,4 +81,4 @@ class Link(Protocol):
         """Identities of the links that this one has a connection to, for people to look at."""
 
     def close(self) -> None:
-        """Leave: peers see us gone at once. Open queries fail, no callback comes after this."""
+        """Leave: peers see us gone at once. No callback begins after this."""
