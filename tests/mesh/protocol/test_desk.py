@@ -24,6 +24,7 @@ from steelyard.mesh.protocol.messages import Grant, Offer, Pull, Result
 from steelyard.mesh.protocol.task import Rules, Task
 
 VALUE = Kind.VALUE
+OFFER = Offer(1, frozenset({"m:f"}))
 
 
 class Play:
@@ -35,7 +36,7 @@ class Play:
         self.query = 0
         self.serials: dict[str, int] = {}
         for name in nodes:
-            self.do(NodeAppeared(name, Offer(1, ("m",))))
+            self.do(NodeAppeared(name, OFFER))
 
     def do(self, event: object) -> list[Command]:
         return self.desk.handle(event, self.now)  # type: ignore[arg-type]
@@ -166,7 +167,7 @@ def test_a_node_that_comes_back_keeps_what_it_has() -> None:
     play.do(NodeGone("a"))
     play.pull("b")
     play.pull("b", want=0, results=[(1, VALUE)])
-    play.do(NodeAppeared("a", Offer(1, ("m",))))
+    play.do(NodeAppeared("a", OFFER))
     commands = play.pull("a", want=0, holding=[1, 2])
     assert Reply(4, Grant(stop=(1,))) in commands
     assert list(play.desk.entries[2].copies) == ["a"]
@@ -179,7 +180,7 @@ def test_a_pull_before_its_node_is_known_waits_for_it() -> None:
     play.pull("a")
     assert ends(play.pull("x", results=[(1, VALUE)])) == {1: State.DONE}
     play.submit(2)
-    assert grants(play.do(NodeAppeared("x", Offer(1, ("m",))))) == {2: [2]}
+    assert grants(play.do(NodeAppeared("x", OFFER))) == {2: [2]}
 
 
 def test_a_unit_that_hurts_is_quarantined_after_its_tries() -> None:
@@ -209,7 +210,7 @@ def test_a_unit_is_not_blamed_for_its_nodes_until_many_are_lost() -> None:
     for index in range(LOSSES):
         assert not play.desk.duplicates
         assert 1 in play.desk.entries
-        play.do(NodeAppeared(f"n{index}", Offer(1, ("m",))))
+        play.do(NodeAppeared(f"n{index}", OFFER))
         play.pull(f"n{index}")
         last = play.do(NodeGone(f"n{index}"))
     assert ends(last) == {1: State.QUARANTINED}
@@ -283,13 +284,13 @@ def test_a_function_that_nobody_serves_is_refused_after_a_while() -> None:
     play.do(Submitted((Task(1, "other:f", b"", Rules()),)))
     play.now = 1000.0
     assert play.do(Tick()) == []
-    play.do(NodeAppeared("a", Offer(1, ("m",))))
+    play.do(NodeAppeared("a", OFFER))
     assert play.desk.wakeup == play.now + unserved.PATIENCE
     play.now = play.desk.wakeup
     (told,) = play.do(Tick())
     assert isinstance(told, Deliver)
     assert told.state is State.REFUSED
-    assert told.reason == "no node serves other:f; those that are there serve m"
+    assert told.reason == "no node serves other:f; those that are there serve m:f"
 
 
 def test_a_function_that_a_node_does_not_know_is_tried_elsewhere() -> None:
@@ -300,3 +301,12 @@ def test_a_function_that_a_node_does_not_know_is_tried_elsewhere() -> None:
     play.pull("b")
     assert grants(play.pull("a", results=[(1, Kind.UNKNOWN)])) == {2: [1]}
     assert ends(play.pull("b", results=[(1, Kind.UNKNOWN)])) == {1: State.REFUSED}
+
+
+def test_a_unit_is_refused_when_the_last_node_that_might_know_it_goes() -> None:
+    """Those that are left have refused it."""
+    play = Play("ab")
+    play.submit(1)
+    play.pull("a")
+    play.pull("a", results=[(1, Kind.UNKNOWN)])
+    assert ends(play.do(NodeGone("b"))) == {1: State.REFUSED}

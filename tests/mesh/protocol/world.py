@@ -100,7 +100,7 @@ class World:
     def node_appears(self, client: str, node: str) -> None:
         if node in self.nodes and node not in self.clients[client].sees:
             self.clients[client].sees.add(node)
-            offer = Offer(self.nodes[node].crew.procs, ("m",))
+            offer = Offer(self.nodes[node].crew.procs, frozenset(KINDS))
             self.tell_desk(client, desk_events.NodeAppeared(node, offer))
 
     def client_appears(self, client: str, node: str) -> None:

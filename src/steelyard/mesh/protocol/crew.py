@@ -13,6 +13,7 @@ again when it still is after twice that.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import inf
 
 from steelyard.mesh.protocol import crew_events as events
@@ -52,8 +53,13 @@ class Crew:
 
     def handle(self, event: events.Event, now: float) -> list[Command]:
         """Take in one event; return what is to be done about it, in order."""
+        return self.handle_all([event], now)
+
+    def handle_all(self, happened: Iterable[events.Event], now: float) -> list[Command]:
+        """Take in events that came together; results of many units then go in one pull."""
         self._now, self._out = now, []
-        self._take(event)
+        for event in happened:
+            self._take(event)
         self._settle()
         return self._out
 

@@ -27,6 +27,7 @@ from steelyard.mesh.protocol.task import Copy, Entry, Task
 from steelyard.mesh.protocol.todo import Todo
 from steelyard.mesh.protocol.unserved import Unserved
 
+SOON = 0.001  # seconds; the least that a unit is given
 LOSSES = 10  # nodes lost with a unit, before it is suspected to be the reason
 
 HURT = frozenset({Kind.CRASHED, Kind.HUNG, Kind.EXCESS})
@@ -47,6 +48,7 @@ class Desk:
         self._hedging = Hedging()
         self._next_hedge = inf
         self._expiry = Expiry()
+        self._unknown: dict[int, Entry] = {}  # units that a node did not know
         self._unserved = Unserved()
         self._stops: defaultdict[str, list[int]] = defaultdict(list)
         self._out: list[Command] = []
@@ -54,8 +56,13 @@ class Desk:
 
     def handle(self, event: events.Event, now: float) -> list[Command]:
         """Take in one event; return what is to be done about it, in order."""
+        return self.handle_all([event], now)
+
+    def handle_all(self, happened: Iterable[events.Event], now: float) -> list[Command]:
+        """Take in events that came together; cheaper than one by one."""
         self._now, self._out = now, []
-        self._take(event)
+        for event in happened:
+            self._take(event)
         self._settle()
         return self._out
 
@@ -104,6 +111,7 @@ class Desk:
         for number in node.held:
             self.entries[number].losses += 1
         self._lose(node, list(node.held))
+        self._refuse_where_all_did(list(self._unknown.values()))
 
     def _pulled(self, name: str, pull: Pull, query: int) -> None:
         for result in pull.results:
@@ -195,10 +203,17 @@ class Desk:
         self._requeue([entry])
 
     def _refused(self, entry: Entry, result: Result, name: str) -> None:
-        entry.refusals.add(name)
-        serving = {node.name for node in self.nodes.serving(entry.task.function)}
-        if serving <= entry.refusals:
-            self._end(entry, Signal.REFUSED, result, name)
+        entry.refusals[name] = result
+        self._unknown[entry.task.number] = entry
+        self._refuse_where_all_did([entry])
+
+    def _refuse_where_all_did(self, entries: Iterable[Entry]) -> None:
+        """Units that every node that is there refused, of those that should know the function."""
+        for entry in entries if self.nodes.by_name else ():
+            serving = {node.name for node in self.nodes.serving(entry.task.function)}
+            if serving <= entry.refusals.keys():
+                name, result = list(entry.refusals.items())[-1]
+                self._end(entry, Signal.REFUSED, result, name)
 
     def _hurt(self, entry: Entry, result: Result, name: str) -> None:
         entry.hurts += 1
@@ -220,6 +235,7 @@ class Desk:
             del self.inflight[number]
         entry.state = transition(entry.state, signal)
         del self.entries[number]
+        self._unknown.pop(number, None)
         for holder in entry.copies:
             del self.nodes.by_name[holder].held[number]
             self._stops[holder].append(number)
@@ -246,7 +262,7 @@ class Desk:
     def _order(self, task: Task) -> Order:
         deadline = task.rules.deadline
         if task.until is not None:
-            left = task.until - self._now
+            left = max(SOON, task.until - self._now)
             deadline = left if deadline is None else min(left, deadline)
         return Order(task.number, task.function, task.arguments, deadline, task.rules.memory)
 

@@ -60,11 +60,7 @@ class Grant(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """What a node announces. A function is `module:function`, or `module` for all of its units."""
+    """What a node announces: how many children it has, and what they may run."""
 
     procs: int
-    functions: tuple[str, ...]
-
-    def serves(self, function: str) -> bool:
-        """Whether units of this function may be given to the node."""
-        return function in self.functions or function.partition(":")[0] in self.functions
+    functions: frozenset[str]  # module:function

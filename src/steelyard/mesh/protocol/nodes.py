@@ -15,14 +15,10 @@ class Node:
     offer: Offer
     latest: int = 0  # serial of its last pull
     held: dict[int, int] = field(default_factory=dict)  # number of a unit → serial of its pull
-    _serves: dict[str, bool] = field(default_factory=dict)
 
     def serves(self, function: str) -> bool:
         """Whether it may have units of this function."""
-        known = self._serves.get(function)
-        if known is None:
-            known = self._serves[function] = self.offer.serves(function)
-        return known
+        return function in self.offer.functions
 
 
 class Nodes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from steelyard.mesh.protocol.lifecycle import State
+from steelyard.mesh.protocol.messages import Result
 
 
 class Rules(NamedTuple):
@@ -43,7 +44,7 @@ class Entry:
     copies: dict[str, Copy] = field(default_factory=dict)  # by node
     hurts: int = 0  # children that crashed, hung or exceeded their memory in it
     losses: int = 0  # nodes that were lost with it
-    refusals: set[str] = field(default_factory=set)  # nodes that do not know its function
+    refusals: dict[str, Result] = field(default_factory=dict)  # by node: it does not know it
 
     @property
     def tries_left(self) -> int:
