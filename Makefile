@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Programs that tests use, and the Debian package where that has another name. In CI none may be
 # missing.
-TOOLS := curl dockerd gcc nginx openssl redis-server slowhttptest wrk
+TOOLS := curl dockerd gcc ip nginx openssl redis-server slowhttptest wrk
 PACKAGE_dockerd := docker.io
+PACKAGE_ip := iproute2
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
@@ -13,7 +14,7 @@ LAB := validate efficiency timeseries makespan
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail soak clean
+.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail mesh-chaos soak clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -25,6 +26,7 @@ help:
 	@echo "make build  compile the hot path, where there is a C compiler"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
+	@echo "make mesh-chaos  cut links between hosts of a mesh, and measure how it heals; as root"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -83,6 +85,9 @@ bench-tail: build
 
 soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)
+
+mesh-chaos: setup
+	@$(BIN)/python -m tests.mesh.chaos $(ARGS)
 
 # Some minutes. The same seeds give the same document.
 lab: setup

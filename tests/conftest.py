@@ -32,6 +32,7 @@ THINGS: dict[str, Callable[[], bool]] = {
     "compiled": is_built,
     "docker": can_start,
     "curl": lambda: shutil.which("curl") is not None,
+    "ip": lambda: shutil.which("ip") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,
     "nginx": lambda: find("nginx") is not None,
     "redis": lambda: shutil.which("redis-server") is not None,

@@ -119,6 +119,17 @@ def test_asking_nobody_fails(pair: tuple[Any, Any]) -> None:
         assert why
 
 
+def test_who_comes_and_goes_does_not_disturb_others(bench: Bench, pair: tuple[Any, Any]) -> None:
+    """Queries between two are answered while a third joins, and while it leaves."""
+    one, two = pair
+    asks = [one.ask(two.identity(), b"before")]
+    third = bench.actor()
+    asks += [one.ask(two.identity(), b"while it is here") for _ in range(20)]
+    third.close()
+    asks += [one.ask(two.identity(), b"after") for _ in range(20)]
+    assert {answer(one, ask)[0] for ask in asks} == {"reply"}
+
+
 def test_roles_are_seen_with_their_info(bench: Bench) -> None:
     """Those announced before and after; a new word replaces the old; closing takes it back."""
     early, watcher, late = bench.actor(), bench.actor(), bench.actor()

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from steelyard.mesh.transport.base import Link, Peer, Query
 from steelyard.mesh.transport.memory import Network
+from tests.mesh.hosts import enter
 
 T = TypeVar("T")
 PATIENCE = 120.0  # seconds; nothing that works takes so long
@@ -136,8 +137,10 @@ class Actor:
         self._link.close()
 
 
-def play(pipe: Connection, options: dict[str, Any]) -> None:
-    """The life of an actor in a process of its own."""
+def play(pipe: Connection, options: dict[str, Any], host: str | None) -> None:
+    """The life of an actor in a process of its own, possibly on a host of its own."""
+    if host is not None:
+        enter(host)
     from steelyard.mesh.transport.zenoh.link import ZenohLink
 
     link = ZenohLink(**options)
@@ -154,10 +157,10 @@ def play(pipe: Connection, options: dict[str, Any]) -> None:
 class Remote:
     """An actor in another process; what is asked of it is done there."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, host: str | None = None, **options: Any) -> None:
         self._pipe, theirs = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")
-        self.process = context.Process(target=play, args=(theirs, options), daemon=True)
+        self.process = context.Process(target=play, args=(theirs, options, host), daemon=True)
         self.process.start()
         theirs.close()
         self.locators: list[str] = self._pipe.recv()

@@ -6,4 +6,5 @@ keys       the names it uses
 asking, serving    queries out, queries in
 presence   who is there, and as what
 healing    links that a cut has left missing are made again
+sockets    a cut is noticed in time
 """

@@ -11,12 +11,14 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import zenoh
 
 from steelyard.mesh.transport.acquaintances import Acquaintances, Missing
 from steelyard.mesh.transport.reach import reachable
 from steelyard.mesh.transport.zenoh.keys import Keys, read_bye, read_node
+from steelyard.mesh.transport.zenoh.sockets import Hasten
 
 COMPARE = 1.0  # seconds between comparisons with a neighbour
 PATIENCE = 0.4  # seconds for a connection: less than a lost SYN is repeated after
@@ -156,9 +158,11 @@ class Healing:
         if not found or self._closed:
             return
         wanted = {node.identity for node in missing if found & set(node.locators)}
-        with zenoh.open(self._configure([self._own, *found])), self._changed:
-            self._changed.wait_for(lambda: self._closed or self._are_here(wanted), INTRODUCTION)
-            self.healed += len(wanted & self._known.linked.keys())
+        with suppress(zenoh.ZError), zenoh.open(self._configure([self._own, *found])) as between:
+            self._hasten = Hasten(between)
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or self._are_here(wanted), INTRODUCTION)
+                self.healed += len(wanted & self._known.linked.keys())
 
     def _are_here(self, wanted: set[str]) -> bool:
         return not wanted & set(self._known.missing)

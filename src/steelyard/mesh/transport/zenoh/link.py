@@ -25,6 +25,7 @@ from steelyard.mesh.transport.zenoh.healing import Healing
 from steelyard.mesh.transport.zenoh.keys import Keys
 from steelyard.mesh.transport.zenoh.presence import Roles
 from steelyard.mesh.transport.zenoh.serving import Serving
+from steelyard.mesh.transport.zenoh.sockets import Hasten
 
 ANYWHERE = "127.0.0.1:0"  # a node that nobody is to connect to still listens to itself
 
@@ -62,6 +63,7 @@ class ZenohLink:
         except zenoh.ZError as error:
             listed = ", ".join(map(str, here))
             raise LinkError(f"cannot listen on {listed}: {error}", hint="is it in use?") from None
+        self._hasten = Hasten(self._session)
         self._identity = str(self._session.zid())
         self.locators = [str(one) for each in here for one in endpoints.locators(each)]
         self._later = Later("steelyard-link")
