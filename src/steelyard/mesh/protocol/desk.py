@@ -147,11 +147,14 @@ class Desk:
         """Believe what the node says it has; return what it should not have."""
         holding = set(pull.holding)
         gone = [n for n, serial in node.held.items() if serial <= pull.seen and n not in holding]
-        self._lose(node, gone)
-        found = holding.difference(node.held)
-        for number in found.intersection(self.entries):
-            self._hand(node, self.entries[number], Signal.FOUND, pull.serial)
-        return tuple(found.difference(self.entries))
+        if gone:
+            self._lose(node, gone)
+        found = [number for number in pull.holding if number not in node.held]
+        unwanted = tuple(number for number in found if number not in self.entries)
+        for number in found:
+            if number not in unwanted:
+                self._hand(node, self.entries[number], Signal.FOUND, pull.serial)
+        return unwanted
 
     def _lose(self, node: Node, numbers: Iterable[int]) -> None:
         entries = [self.entries[number] for number in numbers]
