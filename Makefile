@@ -8,9 +8,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # missing.
 TOOLS := curl dockerd gcc ip nginx openssl redis-server slowhttptest wrk
 PACKAGE_dockerd := docker.io
+PACKAGE_ip := iproute2
 # Tests run in so many processes. More than there are cores: most of them wait for something.
 JOBS ?= 4
-PACKAGE_ip := iproute2
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
@@ -18,7 +18,7 @@ LAB := validate efficiency timeseries makespan compare
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos bench-select clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos bench-select mesh-chaos clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -33,6 +33,8 @@ help:
 	@echo "make bench-select   what a pick costs, from 8 to 100,000 members"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
 	@echo "make swarm-chaos   a swarm of three nodes loses one under load"
+
+	@echo "make mesh-chaos  cut links between hosts of a mesh, and measure how it heals; as root"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -102,6 +104,9 @@ bench-select: build
 
 soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)
+
+mesh-chaos: setup
+	@$(BIN)/python -m tests.mesh.chaos $(ARGS)
 
 # Some minutes. The same seeds give the same document.
 lab: setup
