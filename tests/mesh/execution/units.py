@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import signal
 import subprocess
@@ -17,6 +18,19 @@ ANSWER = 42  # not a function
 
 def add(a: int, b: int = 0) -> int:
     return a + b
+
+
+def plus_one(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapped(*args: Any) -> Any:
+        return function(*args) + 1
+
+    return wrapped
+
+
+@plus_one
+def decorated(value: int) -> int:
+    return value
 
 
 def echo(value: Any) -> Any:

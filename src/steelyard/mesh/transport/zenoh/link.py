@@ -21,6 +21,7 @@ from steelyard.mesh.transport.later import Later
 from steelyard.mesh.transport.security import Security, secure_endpoints
 from steelyard.mesh.transport.zenoh import config
 from steelyard.mesh.transport.zenoh.asking import Asking
+from steelyard.mesh.transport.zenoh.doubts import Doubts
 from steelyard.mesh.transport.zenoh.healing import Healing
 from steelyard.mesh.transport.zenoh.keys import Keys
 from steelyard.mesh.transport.zenoh.presence import Roles
@@ -86,6 +87,7 @@ class ZenohLink:
         self._version = version
         self._strangers: set[str] = set()
         self._healing.start(self.locators)
+        self._doubts = Doubts(there, security, lambda: not self.peers(), self._complain)
 
     @property
     def identity(self) -> str:
@@ -124,6 +126,7 @@ class ZenohLink:
                 return
             self._closed = True
         self._asking.closed = self._serving.closed = True
+        self._doubts.close()
         self._roles.withdraw()
         self._healing.close()
         self._later.close()

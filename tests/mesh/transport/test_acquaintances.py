@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+from steelyard.mesh.transport.acquaintances import FORGET, LONGEST_PAUSE, MOST, Acquaintances
+
+A, B, C = ("tcp/a:1",), ("tcp/b:1",), ("tcp/c:1",)
+
+
+def due(known: Acquaintances, now: float) -> list[str]:
+    return [one.identity for one in known.due(now)]
+
+
+def test_who_is_lost_is_tried_again_and_again() -> None:
+    """After pauses that grow up to a second, until it is there."""
+    known = Acquaintances("me")
+    known.appear("a", A)
+    known.vanish("a", 100.0)
+    assert due(known, 100.0) == []
+    times = []
+    now = 100.0
+    while len(times) < 8:
+        now = known.next_due() or 0.0
+        assert due(known, now) == ["a"]
+        times.append(now)
+    pauses = [later - earlier for earlier, later in pairwise(times)]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == LONGEST_PAUSE
+    known.appear("a", A)
+    assert known.next_due() is None
+    assert known.missing == []
+
+
+def test_who_said_good_bye_is_not_tried() -> None:
+    """Whether before or after its link went, and whatever neighbours still believe."""
+    known = Acquaintances("me")
+    known.appear("a", A)
+    known.leave("a")
+    known.vanish("a", 1.0)
+    known.hear("a", A, 2.0)
+    assert due(known, 99.0) == []
+    known.appear("b", B)
+    known.vanish("b", 1.0)
+    known.leave("b")
+    assert due(known, 99.0) == []
+
+
+def test_whom_a_neighbour_sees_is_tried_at_once() -> None:
+    """But neither ourselves nor who is there, nor who listens nowhere."""
+    known = Acquaintances("me")
+    known.appear("a", A)
+    for identity, locators in (("a", A), ("b", B), ("me", C), ("mute", ())):
+        known.hear(identity, locators, 5.0)
+    assert due(known, 5.0) == ["b"]
+
+
+def test_a_successor_takes_the_place_of_who_died() -> None:
+    """Who listens where a lost one did is it, started again."""
+    known = Acquaintances("me")
+    known.appear("a", A)
+    known.vanish("a", 1.0)
+    known.appear("a2", A)
+    assert known.missing == []
+    known.hear("a", A, 2.0)
+    assert due(known, 99.0) == []
+
+
+def test_not_all_are_tried_at_once() -> None:
+    """Those that have waited longest come first."""
+    known = Acquaintances("me")
+    for number in range(3 * MOST):
+        known.appear(f"n{number}", (f"tcp/n:{number}",))
+        known.vanish(f"n{number}", number / 100)
+    tried = [one for _ in range(3) for one in due(known, 2.0)]
+    assert sorted(tried) == sorted(f"n{number}" for number in range(3 * MOST))
+
+
+def test_who_is_lost_for_long_is_forgotten() -> None:
+    """Until somebody sees it again."""
+    known = Acquaintances("me")
+    known.appear("a", A)
+    known.vanish("a", 0.0)
+    assert due(known, FORGET + 1) == []
+    assert known.missing == []
+    known.hear("a", A, FORGET + 2)
+    assert due(known, FORGET + 2) == ["a"]
+
+
+def test_the_digest_is_of_what_is_seen() -> None:
+    """Two who see each other and the same others agree; one link less, and they do not."""
+    one, two = Acquaintances("one"), Acquaintances("two")
+    one.appear("two", A)
+    two.appear("one", B)
+    assert one.digest() == two.digest()
+    one.appear("c", C)
+    assert one.digest() != two.digest()
+    two.appear("c", C)
+    assert one.digest() == two.digest()
