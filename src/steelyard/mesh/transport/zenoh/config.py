@@ -11,7 +11,8 @@ import zenoh
 from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
 
-LEASE = 1000  # ms without a word after which a peer is gone; said four times in it
+LEASE = 1500  # ms without a word after which a peer is gone
+WORDS = 3  # in a lease; a mesh of n nodes exchanges n² of them each time, so that few is better
 PATIENCE = 3000  # ms for the handshake of a link: a busy machine may take its time with TLS
 RETRY = {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor": 1.5}
 
@@ -57,6 +58,7 @@ def _common(security: Security | None) -> dict[str, Any]:
         "connect/retry": RETRY,
         "scouting/gossip/enabled": True,
         "transport/link/tx/lease": LEASE,
+        "transport/link/tx/keep_alive": WORDS,
         # A peer that takes nothing is cut off when its lease is over, or we would wait for it.
         "transport/link/tx/queue/congestion_control/block/wait_before_close": LEASE * 1000,
         "transport/unicast/open_timeout": PATIENCE,

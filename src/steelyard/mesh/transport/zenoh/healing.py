@@ -90,12 +90,12 @@ class Healing:
         if node.version != self._keys.version:
             self._on_stranger(node.identity, node.version)
             return
-        here = sample.kind == zenoh.SampleKind.PUT
+        here, now = sample.kind == zenoh.SampleKind.PUT, time.monotonic()
         with self._changed:
             if here:
-                self._known.appear(node.identity, node.locators)
+                self._known.appear(node.identity, node.locators, now)
             else:
-                self._known.vanish(node.identity, time.monotonic())
+                self._known.vanish(node.identity, now)
             self._changed.notify_all()
         if not here:
             self._on_gone(node.identity)

@@ -19,7 +19,7 @@ import zenoh
 from steelyard.mesh.transport.endpoints import parse
 from steelyard.mesh.transport.zenoh.config import LEASE
 
-GIVE_UP = LEASE * 3 // 2  # ms
+GIVE_UP = LEASE  # ms
 
 
 class Hasten:
