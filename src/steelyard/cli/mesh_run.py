@@ -60,9 +60,9 @@ def mesh_run(
 
     Exit status 1 when a unit has failed.
     """
-    set_up_logging("mesh", "warning")
     calls = list(_calls(units, spread))
     place = Where(join, listen, mesh, certs, insecure, multicast).place()
+    set_up_logging("mesh", "warning")
     rules = load("protocol.task").Rules(retries=retries, deadline=deadline)
     with load("client").Client(place=place, weight=weight, journal=journal) as client:
         job: Job = client.starmap(function, calls, keys=range(1, len(calls) + 1), rules=rules)

@@ -39,8 +39,8 @@ def mesh_status(
     multicast: MulticastOption = False,
 ) -> None:
     """Show nodes and clients, what they have to do and have done; joined through any node."""
-    set_up_logging("mesh", "warning")
     place = Where(join, None, mesh, certs, insecure, multicast).place()
+    set_up_logging("mesh", "warning")
     link = load("join").open_link(place)
     try:
         told: MeshStatus = load("status").ask_everybody(link, patience)

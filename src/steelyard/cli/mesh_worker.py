@@ -45,10 +45,10 @@ def mesh_worker(
     multicast: MulticastOption = False,
 ) -> None:
     """Run units of these functions for any client of the mesh."""
-    set_up_logging("mesh", "info")
     sys.path.insert(0, os.getcwd())  # where the user's modules are, as with `python -m`
     place = Where(join, listen, mesh, certs, insecure, multicast).place()
     served = load("served").served(functions)
+    set_up_logging("mesh", "info")
     name = name or f"{socket.gethostname()}:{os.getpid()}"
     card = load("codec").Card(name, procs=procs, functions=served)
     modules = sorted({one.partition(":")[0] for one in served})

@@ -45,7 +45,8 @@ def _look_up(wanted: Sequence[str]) -> dict[str, object]:
     try:
         return {"functions": sorted({name for one in wanted for name in _names(one)})}
     except SteelyardError as error:
-        return {"error": error.message, "hint": error.hint}
+        hint = error.hint or "write module:function, as it would be imported"
+        return {"error": error.message, "hint": hint}
 
 
 def _names(wanted: str) -> Iterator[str]:
