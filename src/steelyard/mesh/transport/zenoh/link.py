@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import zenoh
 
-from steelyard.errors import Fault, SteelyardError
+from steelyard.errors import Fault, SteelyardError, UsageError
 from steelyard.mesh.transport import endpoints
 from steelyard.mesh.transport.base import (
     VERSION,
@@ -30,6 +30,8 @@ from steelyard.mesh.transport.zenoh.sockets import Hasten
 
 ANYWHERE = "127.0.0.1:0"  # a node that nobody is to connect to still listens to itself
 
+SHORTEST_LEASE = 0.3  # seconds
+
 
 class LinkError(SteelyardError):
     """This node cannot be linked to the mesh."""
@@ -49,16 +51,21 @@ class ZenohLink:
         mesh: str = "default",
         security: Security | None = None,
         insecure: bool = False,
+        lease: float = config.LEASE,
         multicast: bool = False,
         version: str = VERSION,
     ) -> None:
+        if not lease >= SHORTEST_LEASE:
+            raise UsageError(f"a lease of {lease} s", hint=f"at least {SHORTEST_LEASE} s")
         if security is not None:
             security.check()
         keys = Keys(mesh, version)
         given = secure_endpoints(listen or [ANYWHERE], security, insecure=insecure)
         here = [endpoints.settle(one) for one in given]
         there = secure_endpoints(join, security, insecure=insecure)
-        settings = config.member(here, there, security, multicast=multicast, keys=keys.everything)
+        settings = config.member(
+            here, there, security, lease=lease, multicast=multicast, keys=keys.everything
+        )
         try:
             self._session = zenoh.open(settings)
         except zenoh.ZError as error:
@@ -80,7 +87,7 @@ class ZenohLink:
             self._session,
             keys,
             self.locators[0],
-            lambda found: config.introducer(found, security),
+            lambda found: config.introducer(found, security, lease),
             self._serving.forget,
             self._meet_stranger,
         )
