@@ -76,6 +76,7 @@ class Client:
         self._workers = threading.Condition()
         self._closed = False
         self._delivered = 0
+        self.pulls = 0  # how many nodes have sent
         self._loop: Loop[events.Event] = Loop("steelyard-client", self._handle)
         self._loop.start()
         self._link = link or open_link(place or Place(join))
@@ -226,6 +227,7 @@ class Client:
                 pull = codec.read_pull(rest)
                 number = next(self._query_numbers)
                 self._queries[number] = query
+                self.pulls = number
                 self._loop.put(events.Pulled(query.sender, pull, number))
             elif word == codec.STATUS:
                 query.reply(codec.pack(self.status()))
