@@ -37,6 +37,11 @@ def echo(value: Any) -> Any:
     return value
 
 
+def rest(value: Any) -> Any:
+    time.sleep(0.02)
+    return value
+
+
 def double(array: Any) -> Any:
     return array * 2
 
