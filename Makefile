@@ -14,7 +14,7 @@ LAB := validate efficiency timeseries makespan
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail mesh-chaos mesh-crowd soak clean
+.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail mesh-chaos mesh-crowd mesh-pool soak clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -27,6 +27,7 @@ help:
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
 	@echo "make mesh-chaos  cut links between hosts of a mesh, and measure how it heals; as root"
+	@echo "make mesh-pool   what a unit costs in a pool of children, and what a crash does"
 	@echo "make mesh-crowd  100 nodes on this machine: memory, links, and a job (ARGS='--nodes 30')"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
@@ -89,6 +90,9 @@ soak: build
 
 mesh-chaos: setup
 	@$(BIN)/python -m tests.mesh.chaos $(ARGS)
+
+mesh-pool: setup
+	@$(BIN)/python -m tests.mesh.execution.cost $(ARGS)
 
 mesh-crowd: setup
 	@$(BIN)/python -m tests.mesh.crowd $(ARGS)

@@ -37,6 +37,12 @@ def echo(value: Any) -> Any:
     return value
 
 
+def spin(milliseconds: float) -> None:
+    until = time.perf_counter() + milliseconds / 1e3
+    while time.perf_counter() < until:
+        pass
+
+
 def rest(value: Any) -> Any:
     time.sleep(0.02)
     return value
