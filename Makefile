@@ -18,7 +18,7 @@ LAB := validate efficiency timeseries makespan compare
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos bench-select mesh-chaos clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos bench-select mesh-chaos mesh-crowd mesh-pool clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -33,8 +33,9 @@ help:
 	@echo "make bench-select   what a pick costs, from 8 to 100,000 members"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
 	@echo "make swarm-chaos   a swarm of three nodes loses one under load"
-
 	@echo "make mesh-chaos  cut links between hosts of a mesh, and measure how it heals; as root"
+	@echo "make mesh-pool   what a unit costs in a pool of children, and what a crash does"
+	@echo "make mesh-crowd  100 nodes on this machine: memory, links, and a job (ARGS='--nodes 30')"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -107,6 +108,12 @@ soak: build
 
 mesh-chaos: setup
 	@$(BIN)/python -m tests.mesh.chaos $(ARGS)
+
+mesh-pool: setup
+	@$(BIN)/python -m tests.mesh.execution.cost $(ARGS)
+
+mesh-crowd: setup
+	@$(BIN)/python -m tests.mesh.crowd $(ARGS)
 
 # Some minutes. The same seeds give the same document.
 lab: setup
