@@ -19,7 +19,6 @@ from steelyard.core.scaling.need import Targets
 from steelyard.core.scaling.predictive import Forecast, PredictivePolicy
 from steelyard.core.scaling.step import StepPolicy
 from steelyard.core.scaling.target import TargetPolicy, Tracking
-from steelyard.errors import UsageError
 
 
 def test_every_rule_comes_from_its_setting():

@@ -24,8 +24,8 @@ from steelyard.runtime.process import ProcessRuntime
 from steelyard.runtime.stub import StubMachine, StubRuntime
 from steelyard.runtime.swarm.runtime import SwarmRuntime
 from tests.docker.engine import BASE, MOUNTS, Engine
-from tests.ports import WORKERS
 from tests.docker.swarm import Swarm
+from tests.ports import WORKERS
 
 COMMAND = ("sh", "-c", "echo first; echo listens on {port}; exec sleep 1000")
 # In a container all workers have the same port.

@@ -6,9 +6,9 @@ import typer
 
 from steelyard.cli.bench_balancer import bench_balancer
 from steelyard.cli.bench_lab import bench_lab
-from steelyard.cli.bench_select import bench_select
 from steelyard.cli.bench_mesh import bench_mesh
 from steelyard.cli.bench_mesh_faults import bench_mesh_faults
+from steelyard.cli.bench_select import bench_select
 from steelyard.cli.bench_soak import bench_soak
 from steelyard.cli.bench_tail import bench_tail
 from steelyard.cli.bench_tls import bench_tls
