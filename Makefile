@@ -2,11 +2,15 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
+# Where this is set, every process compiles all that it imports, which takes longer than the import.
+unexport PYTHONDONTWRITEBYTECODE
 # Programs that tests use, and the Debian package where that has another name. In CI none may be
 # missing.
 TOOLS := curl dockerd gcc ip nginx openssl redis-server slowhttptest wrk
 PACKAGE_dockerd := docker.io
 PACKAGE_ip := iproute2
+# Tests run in so many processes. More than there are cores: most of them wait for something.
+JOBS ?= 4
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
@@ -18,7 +22,7 @@ EXAMPLES ?= 20000
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
-	@echo "make test   run make check, then every test"
+	@echo "make test   run make check, then every test; JOBS=$(JOBS) processes"
 	@echo "make fuzz   try many new examples on the HTTP grammar; EXAMPLES=$(EXAMPLES)"
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
@@ -62,8 +66,8 @@ check: setup
 
 # Everything as it is built, then what is compiled once more as plain Python.
 test: check tools build
-	$(BIN)/pytest
-	STEELYARD_PURE=1 $(BIN)/pytest $(COMPILED)
+	$(BIN)/pytest -n $(JOBS)
+	STEELYARD_PURE=1 $(BIN)/pytest -n $(JOBS) $(COMPILED)
 
 # Quiet, and quick when nothing is missing. Installing on somebody's own machine is theirs to do.
 tools:

@@ -23,6 +23,7 @@ from tests.docker.engine import (
     private_engine,
 )
 from tests.docker.swarm import Swarm, can_join, private_nodes
+from tests.ports import WORKERS
 from tests.redis_server import RedisServer
 
 T = TypeVar("T")
@@ -51,9 +52,14 @@ THINGS: dict[str, Callable[[], bool]] = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Every worker that tests start has a port of this process's share."""
+    os.environ["STEELYARD_RUNTIME_PORTS"] = "{}-{}".format(*WORKERS)
+    if is_compiled() and not hasattr(config, "workerinput"):  # once, however many processes
+        _refuse_stale()
+
+
+def _refuse_stale() -> None:
     """Extension modules older than their source would be what is tested instead of it."""
-    if not is_compiled():
-        return
     for built in Path(steelyard.__file__).parent.rglob("*.so"):
         stem = built.with_name(built.name.partition(".")[0])
         source = (
@@ -78,6 +84,17 @@ def redis_server(redis_session: RedisServer) -> RedisServer:
     """A server with nothing in it."""
     redis_session.ask("FLUSHALL")
     return redis_session
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever needs the engine runs in one process, since there is one; so with the swarm."""
+    for item in items:
+        needs = {mark.args[0] for mark in item.iter_markers("needs")}
+        for thing in ("docker", "swarm"):
+            if thing in needs:
+                item.add_marker(pytest.mark.xdist_group(thing))
+                break
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -1,10 +1,11 @@
-"""`steelyard bench`: measurements against other proxies, on this machine."""
+"""`steelyard bench`: measurements against other proxies and policies, on this machine."""
 
 from __future__ import annotations
 
 import typer
 
 from steelyard.cli.bench_balancer import bench_balancer
+from steelyard.cli.bench_select import bench_select
 from steelyard.cli.bench_soak import bench_soak
 from steelyard.cli.bench_tail import bench_tail
 from steelyard.cli.bench_tls import bench_tls
@@ -13,11 +14,12 @@ from steelyard.cli.bench_tls import bench_tls
 def bench_app() -> typer.Typer:
     """The group of commands."""
     app = typer.Typer(
-        help="Measure the balancer against other proxies, on this machine, in one run.",
+        help="Measure the balancer against other proxies, and picks, on this machine, in one run.",
         no_args_is_help=True,
     )
     app.command("balancer")(bench_balancer)
     app.command("tail")(bench_tail)
+    app.command("select")(bench_select)
     app.command("soak")(bench_soak)
     app.command("tls")(bench_tls)
     return app
