@@ -89,10 +89,13 @@ def redis_server(redis_session: RedisServer) -> RedisServer:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever needs the engine runs in one process: there is one engine."""
+    """Whoever needs the engine runs in one process, since there is one; so with the swarm."""
     for item in items:
-        if any(mark.args[0] in ("docker", "swarm") for mark in item.iter_markers("needs")):
-            item.add_marker(pytest.mark.xdist_group("docker"))
+        needs = {mark.args[0] for mark in item.iter_markers("needs")}
+        for thing in ("docker", "swarm"):
+            if thing in needs:
+                item.add_marker(pytest.mark.xdist_group(thing))
+                break
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

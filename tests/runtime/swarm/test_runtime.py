@@ -77,6 +77,12 @@ async def test_a_network_name_in_use_is_told(swarm: Swarm, tmp_path: Path) -> No
         swarm.manager.ask("DELETE", "/networks/taken")
 
 
+async def test_two_agents_at_once_share_the_network(swarm: Swarm, make: Make) -> None:
+    """Both find it missing, and one of them makes it."""
+    await asyncio.gather(make(), make())
+    assert swarm.manager.things()["networks"].count("steelyard-app") == 1
+
+
 async def test_a_name_that_is_taken_is_told(swarm: Swarm, make: Make) -> None:
     """A service of somebody else's is never touched, whatever its name."""
     theirs = create(swarm, "one")
