@@ -2,10 +2,14 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
+# Where this is set, every process compiles all that it imports, which takes longer than the import.
+unexport PYTHONDONTWRITEBYTECODE
 # Programs that tests use, and the Debian package where that has another name. In CI none may be
 # missing.
 TOOLS := curl dockerd gcc nginx openssl redis-server slowhttptest wrk
 PACKAGE_dockerd := docker.io
+# Tests run in so many processes. More than there are cores: most of them wait for something.
+JOBS ?= 4
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
@@ -13,11 +17,12 @@ LAB := validate efficiency timeseries makespan compare
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail bench-select soak clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail bench-select soak clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
-	@echo "make test   run make check, then every test"
+	@echo "make test   run make check, then every test; JOBS=$(JOBS) processes"
+	@echo "make compose-test   build the image, bring compose.yaml up, kill its parts in turn"
 	@echo "make fuzz   try many new examples on the HTTP grammar; EXAMPLES=$(EXAMPLES)"
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
@@ -61,8 +66,8 @@ check: setup
 
 # Everything as it is built, then what is compiled once more as plain Python.
 test: check tools build
-	$(BIN)/pytest
-	STEELYARD_PURE=1 $(BIN)/pytest $(COMPILED)
+	$(BIN)/pytest -n $(JOBS)
+	STEELYARD_PURE=1 $(BIN)/pytest -n $(JOBS) $(COMPILED)
 
 # Quiet, and quick when nothing is missing. Installing on somebody's own machine is theirs to do.
 tools:
@@ -72,6 +77,10 @@ tools:
 		[ -z "$$missing" ] || { apt-get -qq update && \
 			DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $$missing; } >/dev/null; \
 	fi
+
+# Minutes: an image is built, and each of its containers killed in turn.
+compose-test: setup
+	$(BIN)/pytest tests/compose
 
 fuzz: setup
 	FUZZ=$(EXAMPLES) $(BIN)/pytest --timeout 0 tests/balancer/fuzz
