@@ -9,11 +9,11 @@ PACKAGE_dockerd := docker.io
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
-LAB := validate efficiency timeseries makespan
+LAB := validate efficiency timeseries makespan scaling
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail soak clean
+.PHONY: help setup build tools demo test fuzz check docs lab lab-traces bench-balancer bench-tail soak clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -25,6 +25,7 @@ help:
 	@echo "make build  compile the hot path, where there is a C compiler"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
+	@echo "make lab-traces TRACES=FILE   the policies on traffic of your own"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -87,6 +88,10 @@ soak: build
 # Some minutes. The same seeds give the same document.
 lab: setup
 	for name in $(LAB); do $(BIN)/steelyard lab $$name --out docs/lab --page docs/lab.md || exit 1; done
+
+# The same for traffic from elsewhere, in hours or weeks of virtual time: TRACES='a.csv b.log'
+lab-traces: setup
+	for file in $(TRACES); do $(BIN)/steelyard lab scaling --trace $$file --bars --out docs/lab --page docs/lab.md || exit 1; done
 
 docs: setup
 	$(BIN)/python -m tools.docs
