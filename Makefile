@@ -14,11 +14,11 @@ JOBS ?= 4
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
-LAB := validate efficiency timeseries makespan compare
+LAB := validate efficiency timeseries makespan scaling compare
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos bench-select mesh-chaos mesh-crowd mesh-pool clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab lab-traces bench-balancer bench-tail soak swarm-chaos bench-select mesh-chaos mesh-crowd mesh-pool clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -36,6 +36,7 @@ help:
 	@echo "make mesh-chaos  cut links between hosts of a mesh, and measure how it heals; as root"
 	@echo "make mesh-pool   what a unit costs in a pool of children, and what a crash does"
 	@echo "make mesh-crowd  100 nodes on this machine: memory, links, and a job (ARGS='--nodes 30')"
+	@echo "make lab-traces TRACES=FILE   the policies on traffic of your own"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -118,6 +119,10 @@ mesh-crowd: setup
 # Some minutes. The same seeds give the same document.
 lab: setup
 	for name in $(LAB); do $(BIN)/steelyard lab $$name --out docs/lab --page docs/lab.md || exit 1; done
+
+# The same for traffic from elsewhere, in hours or weeks of virtual time: TRACES='a.csv b.log'
+lab-traces: setup
+	for file in $(TRACES); do $(BIN)/steelyard lab scaling --trace $$file --bars --out docs/lab --page docs/lab.md || exit 1; done
 
 docs: setup
 	$(BIN)/python -m tools.docs

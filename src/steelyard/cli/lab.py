@@ -8,6 +8,7 @@ import typer
 
 from steelyard.cli.common import JsonOption
 from steelyard.cli.lab_common import Lab, OutOption, PageOption, SeedOption
+from steelyard.cli.lab_scaling import lab_scaling
 
 
 def lab_app() -> typer.Typer:
@@ -21,6 +22,7 @@ def lab_app() -> typer.Typer:
     app.command("makespan")(lab_makespan)
     app.command("timeseries")(lab_timeseries)
     app.command("compare")(lab_compare)
+    app.command("scaling")(lab_scaling)
     return app
 
 

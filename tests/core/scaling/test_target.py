@@ -39,10 +39,10 @@ def after(seconds: float, load: list[float], **changes):
         ([46, 46], 10, {}, 0, "steady: need 1.8 over 10 s"),
         ([80] * 5, 10, {"max": 6}, +1, "need 8.0 over 10 s (U 80 of 5, target 50) → +1"),
         ([80] * 5, 10, {"max": 5}, 0, "held: at max 5, need 8.0"),
-        ([20] * 5, 30, {}, -3, "need 2.0 over 10 s (U 20 of 5, target 50) → -3"),
-        ([20] * 5, 30, {"retirable": 1}, -1, "need 2.0"),
-        ([20] * 5, 30, {"retirable": 0}, 0, "held: no worker may go yet, need 2.0"),
-        ([20] * 5, 30, {"min": 4}, -1, "need 2.0"),
+        ([20] * 5, 32, {}, -3, "need 2.0 over 10 s (U 20 of 5, target 50) → -3"),
+        ([20] * 5, 32, {"retirable": 1}, -1, "need 2.0"),
+        ([20] * 5, 32, {"retirable": 0}, 0, "held: no worker may go yet, need 2.0"),
+        ([20] * 5, 32, {"min": 4}, -1, "need 2.0"),
         ([0] * 3, 30, {"min": 3}, 0, "steady: need 0.0 over 10 s (U 0 of 3, target 50), 3 workers"),
         ([], 30, {"workers": 2, "booting": 2}, 0, "held: nothing measured, 2 workers"),
     ],
@@ -64,6 +64,15 @@ def test_a_lull_does_not_cost_workers():
     assert said[12].reason.startswith("held: 4 wanted within 30 s, need 0.8")
     assert next(verdict.change for verdict in said if verdict.change) == -1  # 3 wanted, at first
     assert said[-1].change == -3
+
+
+def test_what_it_finds_at_its_start_was_wanted():
+    """An agent that has just begun has measured nothing: nobody goes for that."""
+    policy = TargetPolicy(TRACKING)
+    verdict = policy.decide(view(100, [0] * 4))
+    assert verdict.change == 0
+    assert verdict.reason.startswith("held: 4 wanted within 30 s")
+    assert policy.decide(view(131, [0] * 4)).change == -3
 
 
 def test_panic_does_not_wait_for_the_window():
