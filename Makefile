@@ -2,11 +2,15 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
+# Where this is set, every process compiles all that it imports, which takes longer than the import.
+unexport PYTHONDONTWRITEBYTECODE
 # Programs that tests use, and the Debian package where that has another name. In CI none may be
 # missing.
 TOOLS := curl dockerd gcc ip nginx openssl redis-server slowhttptest wrk
 PACKAGE_dockerd := docker.io
 PACKAGE_ip := iproute2
+# Tests run in so many processes. More than there are cores: most of them wait for something.
+JOBS ?= 4
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
@@ -14,11 +18,11 @@ LAB := validate efficiency timeseries makespan
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail mesh-chaos soak clean
+.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail mesh-chaos mesh-crowd mesh-pool soak clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
-	@echo "make test   run make check, then every test"
+	@echo "make test   run make check, then every test; JOBS=$(JOBS) processes"
 	@echo "make fuzz   try many new examples on the HTTP grammar; EXAMPLES=$(EXAMPLES)"
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
@@ -27,6 +31,8 @@ help:
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
 	@echo "make mesh-chaos  cut links between hosts of a mesh, and measure how it heals; as root"
+	@echo "make mesh-pool   what a unit costs in a pool of children, and what a crash does"
+	@echo "make mesh-crowd  100 nodes on this machine: memory, links, and a job (ARGS='--nodes 30')"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -62,8 +68,8 @@ check: setup
 
 # Everything as it is built, then what is compiled once more as plain Python.
 test: check tools build
-	$(BIN)/pytest
-	STEELYARD_PURE=1 $(BIN)/pytest $(COMPILED)
+	$(BIN)/pytest -n $(JOBS)
+	STEELYARD_PURE=1 $(BIN)/pytest -n $(JOBS) $(COMPILED)
 
 # Quiet, and quick when nothing is missing. Installing on somebody's own machine is theirs to do.
 tools:
@@ -88,6 +94,12 @@ soak: build
 
 mesh-chaos: setup
 	@$(BIN)/python -m tests.mesh.chaos $(ARGS)
+
+mesh-pool: setup
+	@$(BIN)/python -m tests.mesh.execution.cost $(ARGS)
+
+mesh-crowd: setup
+	@$(BIN)/python -m tests.mesh.crowd $(ARGS)
 
 # Some minutes. The same seeds give the same document.
 lab: setup

@@ -15,6 +15,7 @@ import steelyard
 from steelyard.bench.tools import find
 from steelyard.purity import is_built, is_compiled
 from tests.docker.engine import Engine, EngineFailedError, can_start, private_engine
+from tests.ports import WORKERS
 from tests.redis_server import RedisServer
 
 # A time limit per example would fail on a busy machine, not on a bug.
@@ -42,9 +43,14 @@ THINGS: dict[str, Callable[[], bool]] = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Every worker that tests start has a port of this process's share."""
+    os.environ["STEELYARD_RUNTIME_PORTS"] = "{}-{}".format(*WORKERS)
+    if is_compiled() and not hasattr(config, "workerinput"):  # once, however many processes
+        _refuse_stale()
+
+
+def _refuse_stale() -> None:
     """Extension modules older than their source would be what is tested instead of it."""
-    if not is_compiled():
-        return
     for built in Path(steelyard.__file__).parent.rglob("*.so"):
         stem = built.with_name(built.name.partition(".")[0])
         source = (
@@ -69,6 +75,14 @@ def redis_server(redis_session: RedisServer) -> RedisServer:
     """A server with nothing in it."""
     redis_session.ask("FLUSHALL")
     return redis_session
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever needs the engine runs in one process: there is one engine."""
+    for item in items:
+        if any(mark.args[0] == "docker" for mark in item.iter_markers("needs")):
+            item.add_marker(pytest.mark.xdist_group("docker"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

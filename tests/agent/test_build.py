@@ -15,7 +15,10 @@ from steelyard.agent.build import (
 )
 from steelyard.config.settings import Application, Probe, Runtime, Scaling, Score, Settings, States
 from steelyard.core.scaling.fixed import Fixed
+from steelyard.core.scaling.need import Targets
+from steelyard.core.scaling.predictive import Forecast, PredictivePolicy
 from steelyard.core.scaling.step import StepPolicy
+from steelyard.core.scaling.target import TargetPolicy, Tracking
 from steelyard.errors import UsageError
 
 
@@ -52,6 +55,34 @@ def test_the_policy_comes_by_name_with_its_thresholds():
     step = policy.step
     assert (step.low, step.high, step.critical, step.up) == (1, 2, 3, 4)
     assert (step.down, step.cooldown, step.dwell_up, step.dwell_down) == (5, 6, 7, 8)
+
+
+def test_targets_come_with_their_windows():
+    """The same for both policies that follow them."""
+    scaling = {
+        "target_utilization": 1, "target_in_flight": 2, "target_wait": 3, "tolerance": 4,
+        "window": 6, "stabilization": 7, "panic_window": 5, "panic": 108, "history": 9,
+    }  # fmt: skip
+    target = build_policy(Settings(scaling=Scaling(policy="target", **scaling)))
+    ahead = build_policy(Settings(scaling=Scaling(policy="predictive", **scaling)))
+    expected = Tracking(
+        Targets(1, 2, 3), tolerance=4, window=6, stabilization=7, panic_window=5, panic=108
+    )
+    assert isinstance(target, TargetPolicy)
+    assert target.tracking == expected
+    assert isinstance(ahead, PredictivePolicy)
+    assert (ahead.tracking, ahead.forecast.history) == (expected, 9)
+
+
+def test_the_defaults_are_those_of_the_policies():
+    """What the lab measures is what an agent runs that was told nothing else."""
+    target = build_policy(Settings(scaling=Scaling(policy="target")))
+    ahead = build_policy(Settings(scaling=Scaling(policy="predictive")))
+    assert isinstance(target, TargetPolicy)
+    assert target.tracking == Tracking()
+    assert isinstance(ahead, PredictivePolicy)
+    assert (ahead.tracking, ahead.forecast) == (Tracking(), Forecast())
+    assert build_policy(Settings()) == StepPolicy()
 
 
 def test_names_are_never_used_twice():

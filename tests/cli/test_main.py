@@ -18,7 +18,7 @@ COMMANDS = ["up", "demo", "check", "status", "scale", "drain", "logs", "agent", 
 def run(*words: str, **kwargs) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "steelyard", *words],
-        capture_output=True, text=True, timeout=60, **kwargs,
+        capture_output=True, text=True, timeout=150, **kwargs,
     )  # fmt: skip
 
 

@@ -56,7 +56,7 @@ def test_types_read_as_words() -> None:
     assert types["score.smoothing"] == "a number > 0 and ≤ 1"
     assert types["runtime.memory"] == "a size in bytes > 0, or none"
     assert types["probe.interval"] == "a time in seconds > 0"
-    assert types["scaling.policy"].startswith("one of step, fixed")
+    assert types["scaling.policy"].startswith("one of step, target, predictive, fixed")
 
 
 def test_defaults_are_shown_as_they_are_written() -> None:

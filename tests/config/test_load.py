@@ -200,7 +200,8 @@ def test_an_unknown_variable_names_the_nearest(problems: Problems) -> None:
         (
             "scaling__policy",
             "stp",
-            'scaling.policy: expected one of step, fixed, got "stp" (flag --scaling-policy)'
+            "scaling.policy: expected one of step, target, predictive, fixed, "
+            'got "stp" (flag --scaling-policy)'
             " → did you mean step?",
         ),
         (

@@ -23,6 +23,7 @@ from steelyard.runtime.docker.runtime import DockerRuntime
 from steelyard.runtime.process import ProcessRuntime
 from steelyard.runtime.stub import StubMachine, StubRuntime
 from tests.docker.engine import BASE, MOUNTS, Engine
+from tests.ports import WORKERS
 
 COMMAND = ("sh", "-c", "echo first; echo listens on {port}; exec sleep 1000")
 # In a container all workers have the same port.
@@ -51,7 +52,7 @@ def process_runtime(
     """A process runtime with defaults for all but the command."""
     return ProcessRuntime(
         settings.Application(command=command),
-        settings.Runtime.model_validate(runtime),
+        settings.Runtime.model_validate({"ports": WORKERS, **runtime}),
         folder,
         random.Random(),
         cgroups=cgroups,

@@ -72,17 +72,33 @@ class Driver:
     def ticks(self, times: int, load: float = 0.0) -> list[cmd.Command]:
         return [command for _ in range(times) for command in self.tick(load)]
 
-    def report(self, balancer: str = "b1", version: int | None = None, **inflight: int):
+    def report(
+        self,
+        balancer: str = "b1",
+        version: int | None = None,
+        *,
+        done: int = 0,
+        waiting: int = 0,
+        wait: float = 0.0,
+        **inflight: int,
+    ):
+        """A balancer tells: `done` requests at each worker that it names."""
         queue = self.fleet.publication.queue
         newest = queue.version if queue else -1
         traffic = {
-            name: Traffic(inflight=n, requests=0, failures=0, bytes=0, seconds=0)
+            name: Traffic(inflight=n, requests=done, failures=0, bytes=0, seconds=0)
             for name, n in inflight.items()
         }
         seen = newest if version is None else version
-        return self.tell(
-            ev.Reported(Report(balancer=balancer, epoch="e", version=seen, workers=traffic))
+        report = Report(
+            balancer=balancer,
+            epoch="e",
+            version=seen,
+            workers=traffic,
+            waiting=waiting,
+            wait_seconds=wait,
         )
+        return self.tell(ev.Reported(report))
 
     def state(self, name: str) -> str:
         worker = self.fleet.roster.get(name)

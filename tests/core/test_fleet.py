@@ -9,6 +9,8 @@ from steelyard.core.record import LimitsRecord, WorkerRecord
 from steelyard.core.report import Report
 from steelyard.core.roster import Roster
 from steelyard.core.scaling.fixed import Fixed
+from steelyard.core.scaling.need import Targets
+from steelyard.core.scaling.target import TargetPolicy, Tracking
 from tests.core.driver import Driver, decisions, starts, stops
 
 
@@ -116,6 +118,92 @@ class TestScaling:
         for _ in range(2):
             d.tell(ev.Probed("w1", ok=False, seconds=0))
         assert set(d.fleet.view().utilization) == {"w2"}
+
+
+class TestTarget:
+    """A policy that follows a target, within a fleet."""
+
+    TRACKING = Tracking(Targets(60), window=6, stabilization=10, panic_window=4)
+
+    def grown(self, **changes) -> Driver:
+        """One default worker and three more, all at 60 %."""
+        d = Driver(TargetPolicy(self.TRACKING), min=1, max=4, **changes).booted()
+        while len(d.fleet.roster.in_ring()) < 4:
+            d.serve(*starts(d.tick(load=100)))
+        d.ticks(8, load=60)
+        return d
+
+    def test_a_fleet_shrinks_although_no_worker_is_idle(self):
+        """At 35 % everybody is in MU, and three would do; `step` would keep four for ever."""
+        d = self.grown()
+        out = d.ticks(8, load=35)
+        down = [c for c in out if isinstance(c, cmd.Decide) and c.action == "down"]
+        assert [c.workers for c in down] == [("w4",)]
+        assert down[0].reason == "need 2.3 over 6 s (U 35 of 4, target 60) → -1"
+
+    def test_the_newest_that_has_least_to_do_goes_first_and_drains(self):
+        """SUNDOWN is what it is for every policy: no new request, the old ones finish."""
+        d = self.grown()
+        d.report(w2=1, w3=0, w4=1)
+        d.ticks(8, load=35)
+        assert (d.state("w3"), "w3" in d.ring()) == ("SUNDOWN", False)
+        d.report(w3=1)
+        assert d.state("w3") == "SUNDOWN"
+        d.report(w3=0)
+        assert d.state("w3") == "SHUTDOWN"
+
+    def test_default_workers_stay_even_when_they_alone_are_idle(self):
+        """The load is one worker's, and the others carry it; yet w1 is not the one to go."""
+        d = self.grown()
+        for _ in range(8):
+            d.tick(w1=0, w2=40, w3=40, w4=40)
+        assert d.state("w1") == "LU"
+        assert d.ring() == {"w1", "w2", "w3"}
+
+    def test_the_last_that_can_serve_stays(self):
+        """The default worker hangs; nobody else may be retired then but the surplus of the rest."""
+        d = self.grown(hung=1000.0)
+        for _ in range(2):
+            d.tell(ev.Probed("w1", ok=False, seconds=2, problem="timed out"))
+        d.ticks(40, load=0)
+        assert [w.name for w in d.fleet.roster.in_ring()] == ["w2"]
+
+    def test_what_waits_is_a_reason_to_grow(self):
+        """In flight and in the waiting line, at all balancers."""
+        tracking = Tracking(Targets(None, 2.0), window=2, panic_window=2)
+        d = Driver(TargetPolicy(tracking), min=1, max=9).booted()
+        d.report("b1", w1=1, waiting=3)
+        d.report("b2", w1=1, waiting=1)
+        assert decisions(d.tick())[0] == (
+            "up",
+            "need 3.0 over 2 s: panic (6 in flight at 1, target 2 each) → +2",
+        )
+
+    def test_policies_are_told_how_long_a_boot_takes(self):
+        """From the start of a worker to its first good probe, the longest of the last ones."""
+        d = Driver(min=2)
+        d.open()
+        d.now += 3
+        d.serve("w1")
+        d.now += 1.5
+        d.serve("w2")
+        d.tell(ev.Probed("w1", ok=True, seconds=0))
+        assert d.fleet.view().boot == 4.5
+
+    def test_an_adopted_worker_tells_nothing_of_its_boot(self):
+        """It was up before the agent was."""
+        d = Driver()
+        d.open([found("w7")])
+        d.now += 9
+        d.tell(ev.Probed("w7", ok=True, seconds=0))
+        assert d.fleet.view().boot is None
+
+    def test_policies_are_told_what_was_done(self):
+        """Answered, failed and refused requests of all reports."""
+        d = Driver().booted()
+        d.report(done=5, w1=0, w2=1)
+        d.tell(ev.Reported(Report(balancer="b2", epoch="e", version=0, workers={}, refused=2)))
+        assert (d.fleet.view().completed, d.fleet.view().open) == (12, 1)
 
 
 class TestDeath:

@@ -9,17 +9,30 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from steelyard.core import commands as cmd
 from steelyard.core import events as ev
 from steelyard.core.lifecycle import LEAVING, State
+from steelyard.core.scaling.need import Targets
+from steelyard.core.scaling.predictive import Forecast, PredictivePolicy
+from steelyard.core.scaling.step import StepPolicy
+from steelyard.core.scaling.target import TargetPolicy, Tracking
 from tests.core.driver import STEP, Driver, starts
 
 LOAD = st.sampled_from([0.0, 10.0, 40.0, 70.0, 100.0])
+TRACKING = Tracking(Targets(60.0, 2.0, 1.0), window=8, stabilization=10, panic_window=4)
+POLICIES = {
+    "step": lambda: StepPolicy(STEP),
+    "target": lambda: TargetPolicy(TRACKING),
+    "predictive": lambda: PredictivePolicy(TRACKING, Forecast(history=20, boot=5)),
+}
 
 
 class FleetMachine(RuleBasedStateMachine):
     """A runtime, balancers and an operator that do anything, in any order."""
 
-    @initialize(low=st.integers(1, 3), spread=st.integers(0, 4))
-    def begin(self, low: int, spread: int) -> None:
-        self.d = Driver(min=low, max=low + spread)
+    @initialize(
+        low=st.integers(1, 3), spread=st.integers(0, 4), policy=st.sampled_from(sorted(POLICIES))
+    )
+    def begin(self, low: int, spread: int, policy: str) -> None:
+        self.policy = policy
+        self.d = Driver(POLICIES[policy](), min=low, max=low + spread)
         self.running: set[str] = set()
         self.left: set[str] = set()  # seen in SUNDOWN or SHUTDOWN
         self.deaths = 0
@@ -43,7 +56,7 @@ class FleetMachine(RuleBasedStateMachine):
                         self.note_action(at)
 
     def note_action(self, at: float) -> None:
-        if self.actions and at != self.actions[-1]:
+        if self.policy == "step" and self.actions and at != self.actions[-1]:
             assert at - self.actions[-1] >= STEP.cooldown, "an action in the cooldown"
         self.actions.append(at)
 
@@ -54,10 +67,13 @@ class FleetMachine(RuleBasedStateMachine):
     def tick(self, load: float, oldest: float, seconds: float) -> None:
         before = self.d.fleet.roster.defaults(self.d.fleet.limits.min)
         first = self.d.fleet.roster.live()[:1]
+        ring = bool(self.d.fleet.roster.in_ring())
         out = self.d.tick(load, seconds, **{worker.name: oldest for worker in first})
         for command in out:
             if isinstance(command, cmd.Decide) and command.action == "down":
                 assert not before & set(command.workers), "a default worker was retired"
+                if ring and self.policy != "step":
+                    assert self.d.fleet.roster.in_ring(), "the policy emptied the ring"
         self.check(out)
 
     @precondition(lambda self: self.running)
@@ -91,7 +107,9 @@ class FleetMachine(RuleBasedStateMachine):
         queue = self.d.fleet.publication.queue
         version = -1 if queue is None else queue.version - lag
         held = {n: data.draw(st.integers(0, 2)) for n in sorted(self.running)[:3]}
-        self.check(self.d.report(balancer, version, **held))
+        waiting, done = data.draw(st.sampled_from([(0, 0), (0, 9), (8, 1)]))
+        wait = 1.5 if waiting else 0.0
+        self.check(self.d.report(balancer, version, done=done, waiting=waiting, wait=wait, **held))
 
     @rule(balancer=st.sampled_from(["b1", "b2"]))
     def balancer_lost(self, balancer: str) -> None:

@@ -61,6 +61,11 @@ def test_the_policy_retires_from_low_utilization_only():
     assert [state for state, signal in TABLE if signal is Signal.RETIRE] == [State.LU]
 
 
+def test_a_target_may_be_met_without_a_busy_worker():
+    """SURPLUS is known wherever a worker serves."""
+    assert {state for state, signal in TABLE if signal is Signal.SURPLUS} == SERVING
+
+
 def test_every_state_is_reached_and_every_one_can_die():
     """The table has no island, and death is known wherever a worker may run unasked."""
     assert set(TABLE.values()) | {State.INIT} == set(State)

@@ -20,6 +20,7 @@ from tests.redis_server import RedisServer
 from tests.waiting import until
 
 Start = Callable[..., Agent]
+LEASE = 4.0  # seconds; a shorter one would also lapse where a process waits long for its turn
 
 
 @pytest.fixture
@@ -75,10 +76,10 @@ async def test_the_leader_is_killed_under_load(start, redis_server, processes, t
 async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):
     """Going on, it touches nothing and stands by; stopped, the other one lets it lead again."""
     store, home = f"sqlite:{tmp_path / 'store'}", tmp_path / "state"
-    first = start(free_port(), store, 1.0)
+    first = start(free_port(), store, LEASE)
     told = await view(home, first).until(lambda told: told.ready == 2)
     names, pids = {worker.name for worker in told.workers}, view(home, first).worker_pids()
-    second = start(free_port(), store, 1.0)
+    second = start(free_port(), store, LEASE)
     await so(second.stands_by)
     first.send(signal.SIGSTOP)
     await view(home, second).until(lambda told: told.ready == 2)
@@ -98,7 +99,7 @@ async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):
 async def test_redis_is_away_for_longer_than_the_lease(start, tmp_path):
     """The leader lets go, its workers go on, and it leads again when Redis is back, empty."""
     with RedisServer(tmp_path) as server:
-        only = start(free_port(), server.url, 1.0)
+        only = start(free_port(), server.url, LEASE)
         g = view(tmp_path / "state", only)
         told = await g.until(lambda told: told.ready == 2)
         names, pids = {worker.name for worker in told.workers}, g.worker_pids()

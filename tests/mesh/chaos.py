@@ -2,7 +2,8 @@
 
 Two nodes on each of three hosts (network namespaces), all joined through the first. For each
 scenario: seconds until the cut was noticed everywhere and, from when the links were back, until
-every node was linked to all others, and had an answer from each.
+every node was linked to all others, and had an answer from each. Meanwhile a job runs on nodes of a
+mesh of its own on the same hosts; its client is on the second.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from tests.contract.transports import Remote, eventually
+from tests.mesh.chaos_job import Workers
 from tests.mesh.hosts import Hosts
 
 PORT = 7447
@@ -106,21 +108,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make mesh-chaos", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--hold", type=float, default=3.0, help="seconds that a cut lasts longer")
+    parser.add_argument("--units", type=int, default=2000, help="of 20 ms, in each job")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     given = parser.parse_args()
     rows = []
     with Hosts(3) as hosts, ExitStack() as stack:
-        mesh = Mesh(hosts, NODES, stack)
+        mesh, workers = Mesh(hosts, NODES, stack), Workers(hosts, stack)
         for number in range(given.rounds):
             for scenario in SCENARIOS:
                 sys.stderr.write(f"round {number + 1} of {given.rounds}: {scenario.name}\n")
-                rows.append(mesh.play(scenario, given.hold))
+                job = workers.job(given.units)
+                job.under_way()
+                rows.append({**mesh.play(scenario, given.hold), "job": job.finish()})
     if given.json:
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
         return
     for row in [dict(zip(rows[0], rows[0], strict=True)), *rows]:
-        cells = [f"{row['scenario']:24}", *(f"{row[name]:>10}" for name in list(rows[0])[1:])]
-        sys.stdout.write("".join(cells) + "\n")
+        times = [f"{row[name]:>10}" for name in ("noticed", "linked", "answered")]
+        sys.stdout.write(f"{row['scenario']:24}{''.join(times)}  {row['job']}\n")
 
 
 if __name__ == "__main__":

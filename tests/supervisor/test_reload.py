@@ -16,8 +16,8 @@ from tests.balancer.authority import issue
 from tests.balancer.secure import secured
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, ScriptedWorker, always, until
 from tests.balancer.test_feed import TOKEN, FakeAgent, queue
-from tests.e2e.gateway import free_port
 from tests.e2e.load import Load
+from tests.ports import free_port
 from tests.supervisor.proxy import LONG, Proxy
 from tests.supervisor.test_supervise import one_balancer
 

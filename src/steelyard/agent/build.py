@@ -8,7 +8,7 @@ import shlex
 import uuid
 from collections.abc import Callable
 
-from steelyard.config.settings import Settings
+from steelyard.config.settings import Scaling, Settings
 from steelyard.core.availability import Memory
 from steelyard.core.fleet import Fleet
 from steelyard.core.lifecycle import Cuts
@@ -17,7 +17,10 @@ from steelyard.core.record import LimitsRecord
 from steelyard.core.rules import Rules
 from steelyard.core.scaling.base import Policy
 from steelyard.core.scaling.fixed import Fixed
+from steelyard.core.scaling.need import Targets
+from steelyard.core.scaling.predictive import Forecast, PredictivePolicy
 from steelyard.core.scaling.step import Step, StepPolicy
+from steelyard.core.scaling.target import TargetPolicy, Tracking
 from steelyard.core.score import Weights
 from steelyard.core.usage import Machine
 from steelyard.errors import UsageError
@@ -85,18 +88,39 @@ def build_policy(settings: Settings) -> Policy:
         case "fixed":
             return Fixed()
         case "step":
-            return StepPolicy(
-                Step(
-                    low=scaling.low,
-                    high=scaling.high,
-                    critical=scaling.critical,
-                    up=scaling.up,
-                    down=scaling.down,
-                    cooldown=scaling.cooldown,
-                    dwell_up=scaling.dwell_up,
-                    dwell_down=scaling.dwell_down,
-                )
-            )
+            return StepPolicy(_step(scaling))
+        case "target":
+            return TargetPolicy(_tracking(scaling))
+        case "predictive":
+            return PredictivePolicy(_tracking(scaling), Forecast(history=scaling.history))
+
+
+def _step(scaling: Scaling) -> Step:
+    return Step(
+        low=scaling.low,
+        high=scaling.high,
+        critical=scaling.critical,
+        up=scaling.up,
+        down=scaling.down,
+        cooldown=scaling.cooldown,
+        dwell_up=scaling.dwell_up,
+        dwell_down=scaling.dwell_down,
+    )
+
+
+def _tracking(scaling: Scaling) -> Tracking:
+    return Tracking(
+        targets=Targets(
+            utilization=scaling.target_utilization,
+            in_flight=scaling.target_in_flight,
+            wait=scaling.target_wait,
+        ),
+        tolerance=scaling.tolerance,
+        window=scaling.window,
+        stabilization=scaling.stabilization,
+        panic_window=scaling.panic_window,
+        panic=scaling.panic,
+    )
 
 
 def worker_names(application: str) -> Callable[[], str]:

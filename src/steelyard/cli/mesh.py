@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from steelyard.cli.mesh_certs import mesh_certs
 from steelyard.cli.mesh_run import mesh_run
 from steelyard.cli.mesh_status import mesh_status
 from steelyard.cli.mesh_worker import mesh_worker
@@ -18,4 +19,5 @@ def mesh_app() -> typer.Typer:
     app.command("worker")(mesh_worker)
     app.command("run")(mesh_run)
     app.command("status")(mesh_status)
+    app.command("certs")(mesh_certs)
     return app

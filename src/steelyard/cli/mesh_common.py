@@ -36,6 +36,18 @@ InsecureOption = Annotated[
 MulticastOption = Annotated[
     bool, typer.Option("--multicast", help="Find the others on this network by multicast.")
 ]
+MemberOption = Annotated[
+    list[str] | None,
+    typer.Option("--member", metavar="NAME", help="With --certs: only these may take part."),
+]
+LeaseOption = Annotated[
+    float,
+    typer.Option(
+        "--lease",
+        min=0.3,
+        help="Seconds of silence after which another node is gone; more where nodes are many.",
+    ),
+]
 
 
 class MissingError(SteelyardError):
@@ -67,6 +79,8 @@ class Where:
     certs: Path | None
     insecure: bool
     multicast: bool
+    members: list[str] | None = None
+    lease: float = 1.5
 
     def place(self) -> Place:
         """The same for the mesh."""
@@ -75,12 +89,15 @@ class Where:
             listen=self.listen or (),
             mesh=self.mesh,
             security=self._security(),
+            lease=self.lease,
             insecure=self.insecure,
             multicast=self.multicast,
         )
         return made
 
     def _security(self) -> Any:
+        if self.certs is None and self.members:
+            raise UsageError("--member names certificates", hint="give them with --certs")
         if self.certs is None:
             return None
         if not self.certs.is_dir():
@@ -88,4 +105,4 @@ class Where:
                 f"--certs {self.certs} is not a folder", hint="`steelyard mesh certs` makes one"
             )
         files = (self.certs / name for name in ("ca.pem", "node.pem", "node.key"))
-        return load("transport.security").Security(*files)
+        return load("transport.security").Security(*files, tuple(self.members or ()))

@@ -17,7 +17,9 @@ from steelyard.cli.mesh_common import (
     CertsOption,
     InsecureOption,
     JoinOption,
+    LeaseOption,
     ListenOption,
+    MemberOption,
     MeshOption,
     MulticastOption,
     Where,
@@ -55,13 +57,15 @@ def mesh_run(
     certs: CertsOption = None,
     insecure: InsecureOption = False,
     multicast: MulticastOption = False,
+    member: MemberOption = None,
+    lease: LeaseOption = 1.5,
 ) -> None:
     """Run a unit for each line; results come as JSON lines, in the order in which they are done.
 
     Exit status 1 when a unit has failed.
     """
     calls = list(_calls(units, spread))
-    place = Where(join, listen, mesh, certs, insecure, multicast).place()
+    place = Where(join, listen, mesh, certs, insecure, multicast, member, lease).place()
     set_up_logging("mesh", "warning")
     rules = load("protocol.task").Rules(retries=retries, deadline=deadline)
     with load("client").Client(place=place, weight=weight, journal=journal) as client:

@@ -16,6 +16,8 @@ from steelyard.cli.mesh_common import (
     CertsOption,
     InsecureOption,
     JoinOption,
+    LeaseOption,
+    MemberOption,
     MeshOption,
     MulticastOption,
     Where,
@@ -37,9 +39,11 @@ def mesh_status(
     certs: CertsOption = None,
     insecure: InsecureOption = False,
     multicast: MulticastOption = False,
+    member: MemberOption = None,
+    lease: LeaseOption = 1.5,
 ) -> None:
     """Show nodes and clients, what they have to do and have done; joined through any node."""
-    place = Where(join, None, mesh, certs, insecure, multicast).place()
+    place = Where(join, None, mesh, certs, insecure, multicast, member, lease).place()
     set_up_logging("mesh", "warning")
     link = load("join").open_link(place)
     try:

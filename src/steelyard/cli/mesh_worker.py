@@ -17,7 +17,9 @@ from steelyard.cli.mesh_common import (
     CertsOption,
     InsecureOption,
     JoinOption,
+    LeaseOption,
     ListenOption,
+    MemberOption,
     MeshOption,
     MulticastOption,
     Where,
@@ -43,10 +45,12 @@ def mesh_worker(
     certs: CertsOption = None,
     insecure: InsecureOption = False,
     multicast: MulticastOption = False,
+    member: MemberOption = None,
+    lease: LeaseOption = 1.5,
 ) -> None:
     """Run units of these functions for any client of the mesh."""
     sys.path.insert(0, os.getcwd())  # where the user's modules are, as with `python -m`
-    place = Where(join, listen, mesh, certs, insecure, multicast).place()
+    place = Where(join, listen, mesh, certs, insecure, multicast, member, lease).place()
     served = load("served").served(functions)
     set_up_logging("mesh", "info")
     name = name or f"{socket.gethostname()}:{os.getpid()}"

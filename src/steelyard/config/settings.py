@@ -196,9 +196,25 @@ class Scaling(Section):
             ("backoff", "backoff_max"),
             lambda it: it.backoff <= it.backoff_max,
         ),
+        Rule(
+            "panic_window ≤ window",
+            ("panic_window", "window"),
+            lambda it: it.panic_window <= it.window,
+        ),
+        Rule(
+            # No wait says that there are enough workers, not that fewer would do.
+            "a target of utilization or in_flight, or both",
+            ("target_utilization", "target_in_flight"),
+            lambda it: (it.target_utilization, it.target_in_flight) != (None, None),
+        ),
     )
 
-    policy: Literal["step", "fixed"] = key("step", "The scaling policy.")
+    policy: Literal["step", "target", "predictive", "fixed"] = key(
+        "step",
+        "The scaling policy: `step` adds and retires one by one, between `low` and `high`; "
+        "`target` has as many workers as carry `target_…` each; `predictive` looks as far ahead "
+        "as a worker takes to boot, besides; `fixed` keeps what there is.",
+    )
     min: Count = key(4, "Fewest workers; the first ones are never retired.", flag="--min")
     max: Count = key(8, "Most workers.", flag="--max")
     low: Percent = key(20.0, "Retire workers while mean utilization is below this.")
@@ -209,6 +225,31 @@ class Scaling(Section):
     cooldown: Seconds = key(5.0, "Time after a decision in which there is no other.")
     dwell_up: Seconds = key(4.0, "How long the load must be high before workers are added.")
     dwell_down: Seconds = key(30.0, "How long the load must be low before workers are retired.")
+    target_utilization: Annotated[float, Field(gt=0, le=100)] | None = key(
+        60.0, "Mean utilization that `target` aims at; none: it does not count."
+    )
+    target_in_flight: Annotated[float, Field(gt=0)] | None = key(
+        None,
+        "Open requests per worker that `target` aims at, those in the waiting line included; of "
+        "several targets the one that needs most workers counts.",
+    )
+    target_wait: Seconds | None = key(
+        None, "Wait in the gateway's line from which on `target` adds workers.", gt=0
+    )
+    tolerance: Percent = key(10.0, "How far off `target` may be before it changes anything.")
+    window: Seconds = key(30.0, "`target` goes by the mean over this time.", gt=0)
+    stabilization: Seconds = key(
+        120.0, "On the way down, the most workers that `target` wanted within this time count."
+    )
+    panic_window: Seconds = key(
+        6.0, "Over this shorter time `target` looks out for more than it can wait with.", gt=0
+    )
+    panic: Annotated[float, Field(ge=100)] = key(
+        150.0,
+        "That is, for a need of so many percent of the workers that serve: it is met at once, and "
+        "nobody is retired until there has been none for a `window`.",
+    )
+    history: Seconds = key(120.0, "Through so much of the past `predictive` draws its line.", gt=0)
     drain: Seconds = key(30.0, "A retired worker is stopped after this even if it is not done.")
     backoff: Seconds = key(1.0, "Wait after a failed start; doubles with each failure in a row.")
     backoff_max: Seconds = key(60.0, "Longest wait after a failed start.")

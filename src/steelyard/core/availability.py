@@ -13,10 +13,11 @@ history plus its standard deviation. A term with too few samples is 0.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import deque
 from dataclasses import dataclass, field
-from math import exp
-from statistics import fmean, pstdev
+from math import exp, sqrt
+from statistics import fmean
 
 from steelyard.core.usage import clip
 
@@ -38,6 +39,7 @@ class Availability:
     memory: Memory
     times: deque[float] = field(init=False)
     seen: deque[tuple[float, float]] = field(default_factory=deque)  # (when, seconds)
+    ranked: list[float] = field(default_factory=list)  # the same seconds, the best first
     score: float | None = None
 
     def __post_init__(self) -> None:
@@ -47,14 +49,16 @@ class Availability:
         """Take in the mean response time of the last interval; return the smoothed score."""
         self.times.append(seconds)
         self.seen.append((now, seconds))
+        insort(self.ranked, seconds)
         while self.seen[0][0] < now - self.memory.best_age:
-            self.seen.popleft()
+            _, old = self.seen.popleft()
+            del self.ranked[bisect_left(self.ranked, old)]
         raw = availability(list(self.times), self._best())
         self.score = raw if self.score is None else smooth(self.score, raw, self.memory.smoothing)
         return self.score
 
     def _best(self) -> float:
-        return fmean(sorted(seconds for _, seconds in self.seen)[: self.memory.best])
+        return fmean(self.ranked[: self.memory.best])
 
 
 def availability(times: list[float], best: float) -> float:
@@ -66,7 +70,9 @@ def availability(times: list[float], best: float) -> float:
 
 def threshold(times: list[float]) -> float:
     """Response times beyond this are unusual for the worker."""
-    return fmean(times) + pstdev(times)
+    mean = fmean(times)
+    # Not statistics.pstdev: its exact fractions were most of the cost of a tick.
+    return mean + sqrt(fmean([(seconds - mean) ** 2 for seconds in times]))
 
 
 def penalty(effective: float, limit: float) -> float:

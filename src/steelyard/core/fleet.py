@@ -62,6 +62,9 @@ class Fleet:
         self.closing = False
         self._last_action: float | None = None
         self._unproven: set[str] = set()  # adopted, not probed yet: the queue waits for them
+        self._boots: deque[float] = deque(
+            maxlen=8
+        )  # seconds that the last workers took to be ready
         self._owed: deque[tuple[str, str]] = deque()  # (action, reason) of starts to come
         self._out: list[Command] = []
         self._now = 0.0
@@ -180,6 +183,8 @@ class Fleet:
         worker = self.roster.get(event.worker)
         if worker is None or not worker.live:
             return
+        if event.ok and worker.state is State.INIT and worker.name not in self._unproven:
+            self._boots.append(self._now - worker.born)
         worker.probed(event.ok, event.problem, self.rules.patience, self._now)
         self._unproven.discard(worker.name)
         if event.ok:
@@ -250,6 +255,10 @@ class Fleet:
             utilization={w.name: w.meter.utilization for w in self.roster.in_ring()},
             retirable=len(self._retirable()),
             last_action=self._last_action,
+            open=self.links.open(),
+            completed=self.links.completed,
+            wait=self.links.wait(),
+            boot=max(self._boots, default=None),
         )
 
     def _grow(self, verdict: Verdict) -> None:
@@ -263,16 +272,19 @@ class Fleet:
         idle_first = sorted(
             self._retirable(), key=lambda w: (self.links.open_exchanges(w.name), -w.sequence)
         )
+        signal = Signal.RETIRE if self.policy.spares_busy else Signal.SURPLUS
         leaving = idle_first[: min(-verdict.change, self.target - self.limits.min)]
         for worker in leaving:
-            self._leave(worker, Signal.RETIRE, verdict.reason)
+            self._leave(worker, signal, verdict.reason)
         if leaving:
             self.target -= len(leaving)
             self._last_action = self._now
             self._decide("down", tuple(w.name for w in leaving), verdict.reason)
 
     def _retirable(self) -> list[Worker]:
-        return self.roster.retirable(self.limits.min, self.rules.dwell_down, self._now)
+        if self.policy.spares_busy:
+            return self.roster.idle(self.limits.min, self.rules.dwell_down, self._now)
+        return self.roster.spare(self.limits.min)
 
     # What follows from the state of things.
 

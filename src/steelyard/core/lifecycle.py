@@ -2,8 +2,9 @@
 
 A worker boots (INIT), then carries a load that is low, medium or high (LU, MU, HU), and leaves
 in two steps: SUNDOWN takes no new request and finishes the old ones, SHUTDOWN is being stopped.
-Utilization moves it sideways, the policy retires it from LU only, an operator drains it from
-anywhere, and it may die at any time. Both last states are final: nothing comes back from them.
+Utilization moves it sideways, the paper's policy retires it from LU only, one that follows a target
+takes it out when the others can carry its load, an operator drains it from anywhere, and it may die
+at any time. Both last states are final: nothing comes back from them.
 
 The figure in docs/architecture.md is drawn from TABLE.
 """
@@ -33,6 +34,7 @@ class Signal(StrEnum):
     OVER_HIGH = "U ≥ high"
     UNDER_HIGH = "U < high"
     RETIRE = "retired by the policy"
+    SURPLUS = "more than the target needs"
     DRAIN = "drained by an operator"
     EMPTY = "C(t) = 0"  # no open exchange at any balancer
     DEADLINE = "drain deadline"
@@ -50,6 +52,9 @@ TABLE: dict[tuple[State, Signal], State] = {
     (State.MU, Signal.OVER_HIGH): State.HU,
     (State.HU, Signal.UNDER_HIGH): State.MU,
     (State.LU, Signal.RETIRE): State.SUNDOWN,
+    (State.LU, Signal.SURPLUS): State.SUNDOWN,
+    (State.MU, Signal.SURPLUS): State.SUNDOWN,
+    (State.HU, Signal.SURPLUS): State.SUNDOWN,
     (State.INIT, Signal.DRAIN): State.SUNDOWN,
     (State.LU, Signal.DRAIN): State.SUNDOWN,
     (State.MU, Signal.DRAIN): State.SUNDOWN,

@@ -30,6 +30,7 @@ class Links:
     epoch: str
     patience: float = 10.0  # seconds until a lost balancer is taken for dead
     by_name: dict[str, Link] = field(default_factory=dict)
+    completed: int = 0  # requests answered, failed or refused, as told by reports
 
     def join(self, balancer: str) -> None:
         self.by_name.setdefault(balancer, Link()).lost_at = None
@@ -39,6 +40,7 @@ class Links:
             self.by_name[balancer].lost_at = now
 
     def report(self, report: Report) -> None:
+        self.completed += report.refused + sum(t.requests for t in report.workers.values())
         if report.farewell:
             self.by_name.pop(report.balancer, None)
             return
@@ -57,6 +59,16 @@ class Links:
     def open_exchanges(self, worker: str) -> int:
         """C(t) of a worker."""
         return sum(link.inflight.get(worker, 0) for link in self.by_name.values())
+
+    def open(self) -> int:
+        """Exchanges with all workers, and requests that wait for one."""
+        return sum(sum(link.inflight.values()) + link.waiting for link in self.by_name.values())
+
+    def wait(self) -> float:
+        """The longest wait in a line, as last reported."""
+        return max(
+            (link.wait_seconds for link in self.by_name.values() if link.waiting), default=0.0
+        )
 
     def released(self, worker: str, version: int) -> bool:
         """No balancer holds the worker, nor can it pick the worker again."""

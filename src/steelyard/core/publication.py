@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
 from steelyard.core.weight import published
 from steelyard.core.worker import Worker
+
+
+class Line(NamedTuple):
+    """One worker; sorted, the best come first."""
+
+    minus_score: float
+    name: str
+    host: str
+    port: int
+    state: State
+    weight: float
 
 
 @dataclass(slots=True)
@@ -18,6 +30,7 @@ class Publication:
     application: str
     epoch: str
     queue: Queue | None = None
+    _lines: list[Line] | None = None  # of the queue: compared at every event, and cheaper to
 
     @property
     def next_version(self) -> int:
@@ -26,14 +39,15 @@ class Publication:
 
     def renew(self, workers: Iterable[Worker]) -> bool:
         """Make the queue true again; tell whether it changed."""
-        entries = tuple(sorted(map(entry, filter(listed, workers)), key=best_first))
-        if self.queue is not None and self.queue.workers == entries:
+        lines = sorted(map(line, filter(listed, workers)))
+        if lines == self._lines:
             return False
+        self._lines = lines
         self.queue = Queue(
             application=self.application,
             epoch=self.epoch,
             version=self.next_version,
-            workers=entries,
+            workers=tuple(map(entry, lines)),
         )
         return True
 
@@ -43,17 +57,25 @@ def listed(worker: Worker) -> bool:
     return worker.serving or (worker.state is State.SUNDOWN and worker.started)
 
 
-def entry(worker: Worker) -> Entry:
-    """A worker's line."""
-    return Entry(
-        name=worker.name,
-        host=worker.host,
-        port=worker.port,
-        score=round(worker.meter.score, 1),
-        state=worker.state,
-        weight=published(worker.weight) if worker.in_ring else 0.0,
+def line(worker: Worker) -> Line:
+    """What the queue says of a worker."""
+    return Line(
+        -round(worker.meter.score, 1),
+        worker.name,
+        worker.host,
+        worker.port,
+        worker.state,
+        published(worker.weight) if worker.in_ring else 0.0,
     )
 
 
-def best_first(line: Entry) -> tuple[float, str]:
-    return (-line.score, line.name)
+def entry(told: Line) -> Entry:
+    """The same, as balancers get it."""
+    return Entry(
+        name=told.name,
+        host=told.host,
+        port=told.port,
+        score=-told.minus_score,
+        state=told.state,
+        weight=told.weight,
+    )

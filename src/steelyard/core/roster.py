@@ -54,9 +54,17 @@ class Roster:
         """The first `minimum` live workers: never retired."""
         return {w.name for w in self.live()[:minimum]}
 
-    def retirable(self, minimum: int, dwell: float, now: float) -> list[Worker]:
-        """Workers that the policy may retire: not default, and LU for longer than `dwell`."""
+    def idle(self, minimum: int, dwell: float, now: float) -> list[Worker]:
+        """Workers that `step` may retire: not default, and LU for longer than `dwell`."""
         keep = self.defaults(minimum)
         return [
             w for w in self if w.state is State.LU and w.name not in keep and now - w.since >= dwell
         ]
+
+    def spare(self, minimum: int) -> list[Worker]:
+        """Workers that `target` may retire: serving, not default, and never the whole ring."""
+        keep = self.defaults(minimum)
+        ring = sorted(self.in_ring(), key=lambda w: w.sequence)
+        if not any(w.name in keep for w in ring):  # the default ones boot, or hang
+            keep |= {w.name for w in ring[:1]}
+        return [w for w in self if w.serving and w.name not in keep]

@@ -24,6 +24,7 @@ class Place:
     listen: Sequence[str] = ()  # our own; by default a free port on loopback
     mesh: str = "default"
     security: Security | None = None
+    lease: float = 1.5  # seconds of silence after which another is gone; more for many nodes
     insecure: bool = False  # off loopback without certificates, all the same
     multicast: bool = False  # find the others on this network without being told
 
@@ -41,6 +42,7 @@ def open_link(place: Place) -> ZenohLink:
         place.join,
         mesh=place.mesh,
         security=place.security,
+        lease=place.lease,
         insecure=place.insecure,
         multicast=place.multicast,
     )

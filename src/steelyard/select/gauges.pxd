@@ -1,6 +1,6 @@
 cimport cython
 
-cdef double MOMENT, LONGEST, WINDOW
+cdef double BOLD, LONGEST, MOMENT, NEWEST, WINDOW, inf
 
 @cython.locals(first=double, later=double)
 cpdef double trust(long long answers, double elapsed) except? -1

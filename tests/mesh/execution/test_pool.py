@@ -115,6 +115,11 @@ def test_a_function_is_called_with_its_arguments(stage: Stage) -> None:
     assert stage.value("pid") != os.getpid()
 
 
+def test_a_decorated_function_is_run_as_it_is_decorated(stage: Stage) -> None:
+    """What its module holds under the name is what is called."""
+    assert stage.value("decorated", 1) == 2
+
+
 def test_large_arrays_go_both_ways(stage: Stage) -> None:
     """Larger than any socket's buffer, and read-only where they arrive."""
     array = numpy.arange(1_000_000, dtype="f8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import signal
 import subprocess
@@ -19,7 +20,31 @@ def add(a: int, b: int = 0) -> int:
     return a + b
 
 
+def plus_one(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapped(*args: Any) -> Any:
+        return function(*args) + 1
+
+    return wrapped
+
+
+@plus_one
+def decorated(value: int) -> int:
+    return value
+
+
 def echo(value: Any) -> Any:
+    return value
+
+
+def spin(milliseconds: float) -> None:
+    until = time.perf_counter() + milliseconds / 1e3
+    while time.perf_counter() < until:
+        pass
+
+
+def rest(value: Any) -> Any:
+    time.sleep(0.02)
     return value
 
 

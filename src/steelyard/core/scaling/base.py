@@ -22,8 +22,12 @@ class View:
     min: int
     max: int
     utilization: Mapping[str, float] = field(default_factory=dict)  # of serving workers, by name
-    retirable: int = 0  # workers that may be retired now: not default, LU for long enough
+    retirable: int = 0  # workers that may be retired now: not default, and as `spares_busy` says
     last_action: float | None = None  # when the number of workers was last changed by a policy
+    open: int = 0  # exchanges at all balancers, those in their waiting lines included
+    completed: int = 0  # requests that balancers have reported as answered or failed, ever
+    wait: float = 0.0  # longest wait in a line now, seconds
+    boot: float | None = None  # the longest that recent workers took to be ready, seconds
 
     @property
     def mean(self) -> float:
@@ -42,6 +46,7 @@ class Policy(Protocol):
     """Decides from a view."""
 
     name: str
+    spares_busy: bool  # it retires only workers that have been LU for long enough, as in the paper
 
     def decide(self, view: View) -> Verdict:
         """The verdict for this moment; called once a tick with a time that never goes back."""

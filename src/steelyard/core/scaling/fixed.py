@@ -12,6 +12,7 @@ class Fixed:
     """Never changes anything."""
 
     name: str = "fixed"
+    spares_busy: bool = True
 
     def decide(self, view: View) -> Verdict:
         return Verdict(0, f"steady: policy fixed keeps {view.workers}")

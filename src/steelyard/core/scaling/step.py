@@ -33,6 +33,7 @@ class StepPolicy:
 
     step: Step = field(default_factory=Step)
     name: str = "step"
+    spares_busy: bool = True
     _high: Dwell = field(default_factory=Dwell)
     _low: Dwell = field(default_factory=Dwell)
 

@@ -5,7 +5,8 @@ memory     links in one process; drops, delays, duplicates and partitions on dem
 zenoh      links between machines
 
 What they share: endpoints and security (where nodes listen, and who may join), acquaintances (pure:
-whom a node should be linked to), reach, chunks (large messages), later (callbacks in order).
+whom a node should be linked to), reach, diagnosis (why there is no link), chunks (large messages),
+later (callbacks in order).
 """
 
 from steelyard.mesh.transport.base import Link, Peer, Query

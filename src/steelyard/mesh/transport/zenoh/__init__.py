@@ -6,5 +6,6 @@ keys       the names it uses
 asking, serving    queries out, queries in
 presence   who is there, and as what
 healing    links that a cut has left missing are made again
+doubts     says why nobody can be joined
 sockets    a cut is noticed in time
 """

@@ -11,7 +11,8 @@ import zenoh
 from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
 
-LEASE = 1000  # ms without a word after which a peer is gone; said four times in it
+LEASE = 1.5  # seconds without a word after which a peer is gone
+WORDS = 3  # in a lease; all nodes of a mesh say them to all others, so few is better
 PATIENCE = 3000  # ms for the handshake of a link: a busy machine may take its time with TLS
 RETRY = {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor": 1.5}
 
@@ -21,13 +22,14 @@ def member(
     join: Sequence[Endpoint],
     security: Security | None,
     *,
+    lease: float,
     multicast: bool,
     keys: str,
 ) -> zenoh.Config:
     """Of a node's own session."""
     return _config(
         {
-            **_common(security),
+            **_common(security, lease),
             "listen/endpoints": [str(one) for one in listen],
             "connect/endpoints": [str(one) for one in join],
             "scouting/multicast/enabled": multicast,
@@ -36,11 +38,11 @@ def member(
     )
 
 
-def introducer(endpoints: Sequence[str], security: Security | None) -> zenoh.Config:
+def introducer(endpoints: Sequence[str], security: Security | None, lease: float) -> zenoh.Config:
     """Of a session that only makes nodes known to each other, and connects to no others."""
     return _config(
         {
-            **_common(security),
+            **_common(security, lease),
             "listen/endpoints": [],
             "connect/endpoints": list(endpoints),
             "scouting/multicast/enabled": False,
@@ -49,16 +51,19 @@ def introducer(endpoints: Sequence[str], security: Security | None) -> zenoh.Con
     )
 
 
-def _common(security: Security | None) -> dict[str, Any]:
+def _common(security: Security | None, lease: float) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "mode": "peer",
         "connect/timeout_ms": 500,  # for which opening waits; it is tried on after that
         "connect/exit_on_failure": False,  # the nodes listed may start later
         "connect/retry": RETRY,
         "scouting/gossip/enabled": True,
-        "transport/link/tx/lease": LEASE,
+        "transport/link/tx/lease": round(lease * 1e3),  # ms
+        "transport/link/tx/keep_alive": WORDS,
         # A peer that takes nothing is cut off when its lease is over, or we would wait for it.
-        "transport/link/tx/queue/congestion_control/block/wait_before_close": LEASE * 1000,
+        "transport/link/tx/queue/congestion_control/block/wait_before_close": round(
+            lease * 1e6
+        ),  # µs
         "transport/unicast/open_timeout": PATIENCE,
         "transport/unicast/accept_timeout": PATIENCE,
         "transport/shared_memory/enabled": False,  # for one machine only; kill -9 leaves it behind

@@ -20,7 +20,7 @@ from steelyard.mesh.transport.reach import reachable
 from steelyard.mesh.transport.zenoh.keys import Keys, read_bye, read_node
 from steelyard.mesh.transport.zenoh.sockets import Hasten
 
-COMPARE = 1.0  # seconds between comparisons with a neighbour
+SOONEST, LATEST = 1.0, 5.0  # seconds between comparisons: after a change, and when all is quiet
 PATIENCE = 0.4  # seconds for a connection: less than a lost SYN is repeated after
 INTRODUCTION = 1.0  # seconds, at most
 
@@ -48,6 +48,7 @@ class Healing:
         self._random = random.Random()
         self._closed = False
         self.healed = 0  # links made
+        self._pause = SOONEST
         self._thread = threading.Thread(target=self._run, name="steelyard-healing", daemon=True)
 
     def start(self, locators: list[str]) -> None:
@@ -90,12 +91,13 @@ class Healing:
         if node.version != self._keys.version:
             self._on_stranger(node.identity, node.version)
             return
-        here = sample.kind == zenoh.SampleKind.PUT
+        here, now = sample.kind == zenoh.SampleKind.PUT, time.monotonic()
         with self._changed:
+            self._pause = SOONEST
             if here:
-                self._known.appear(node.identity, node.locators)
+                self._known.appear(node.identity, node.locators, now)
             else:
-                self._known.vanish(node.identity, time.monotonic())
+                self._known.vanish(node.identity, now)
             self._changed.notify_all()
         if not here:
             self._on_gone(node.identity)
@@ -122,7 +124,7 @@ class Healing:
                 self._keys.peers(self._random.choice(linked)),
                 zenoh.handlers.Callback(self._hear, indirect=False),
                 payload=digest,
-                timeout=COMPARE,
+                timeout=SOONEST,
             )
 
     def _hear(self, reply: zenoh.Reply) -> None:
@@ -138,7 +140,7 @@ class Healing:
         compared = time.monotonic()
         while True:
             with self._changed:
-                wake = compared + COMPARE
+                wake = compared + self._pause
                 if (due := self._known.next_due()) is not None:
                     wake = min(wake, due)
                 if not self._closed and (left := wake - time.monotonic()) > 0:
@@ -149,8 +151,9 @@ class Healing:
                 missing = self._known.due(now)
             if missing:
                 self._try(missing)
-            if now - compared >= COMPARE:
+            if now - compared >= self._pause:
                 compared = now
+                self._pause = min(LATEST, 1.5 * self._pause)
                 self._compare()
 
     def _try(self, missing: Sequence[Missing]) -> None:

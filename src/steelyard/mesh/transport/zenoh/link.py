@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import zenoh
 
-from steelyard.errors import Fault, SteelyardError
+from steelyard.errors import Fault, SteelyardError, UsageError
 from steelyard.mesh.transport import endpoints
 from steelyard.mesh.transport.base import (
     VERSION,
@@ -21,6 +21,7 @@ from steelyard.mesh.transport.later import Later
 from steelyard.mesh.transport.security import Security, secure_endpoints
 from steelyard.mesh.transport.zenoh import config
 from steelyard.mesh.transport.zenoh.asking import Asking
+from steelyard.mesh.transport.zenoh.doubts import Doubts
 from steelyard.mesh.transport.zenoh.healing import Healing
 from steelyard.mesh.transport.zenoh.keys import Keys
 from steelyard.mesh.transport.zenoh.presence import Roles
@@ -28,6 +29,8 @@ from steelyard.mesh.transport.zenoh.serving import Serving
 from steelyard.mesh.transport.zenoh.sockets import Hasten
 
 ANYWHERE = "127.0.0.1:0"  # a node that nobody is to connect to still listens to itself
+
+SHORTEST_LEASE = 0.3  # seconds
 
 
 class LinkError(SteelyardError):
@@ -48,16 +51,21 @@ class ZenohLink:
         mesh: str = "default",
         security: Security | None = None,
         insecure: bool = False,
+        lease: float = config.LEASE,
         multicast: bool = False,
         version: str = VERSION,
     ) -> None:
+        if not lease >= SHORTEST_LEASE:
+            raise UsageError(f"a lease of {lease} s", hint=f"at least {SHORTEST_LEASE} s")
         if security is not None:
             security.check()
         keys = Keys(mesh, version)
         given = secure_endpoints(listen or [ANYWHERE], security, insecure=insecure)
         here = [endpoints.settle(one) for one in given]
         there = secure_endpoints(join, security, insecure=insecure)
-        settings = config.member(here, there, security, multicast=multicast, keys=keys.everything)
+        settings = config.member(
+            here, there, security, lease=lease, multicast=multicast, keys=keys.everything
+        )
         try:
             self._session = zenoh.open(settings)
         except zenoh.ZError as error:
@@ -79,13 +87,14 @@ class ZenohLink:
             self._session,
             keys,
             self.locators[0],
-            lambda found: config.introducer(found, security),
+            lambda found: config.introducer(found, security, lease),
             self._serving.forget,
             self._meet_stranger,
         )
         self._version = version
         self._strangers: set[str] = set()
         self._healing.start(self.locators)
+        self._doubts = Doubts(there, security, lambda: not self.peers(), self._complain)
 
     @property
     def identity(self) -> str:
@@ -124,6 +133,7 @@ class ZenohLink:
                 return
             self._closed = True
         self._asking.closed = self._serving.closed = True
+        self._doubts.close()
         self._roles.withdraw()
         self._healing.close()
         self._later.close()
