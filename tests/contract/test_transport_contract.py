@@ -21,6 +21,8 @@ from tests.contract.transports import (
     noise,
 )
 
+pytestmark = pytest.mark.xdist_group("transports")  # they share nodes, which take time to start
+
 
 @pytest.fixture(scope="module", params=TRANSPORTS)
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:

@@ -36,8 +36,9 @@ def eventually(look: Callable[[], T]) -> T:
 
 
 def noise(seed: int, size: int) -> bytes:
-    """Bytes that are told apart."""
-    return random.Random(seed).randbytes(size)
+    """Bytes that are told apart, in whatever pieces they come."""
+    block = random.Random(seed).randbytes(min(size, 1_000_003))
+    return (block * (size // max(1, len(block)) + 1))[:size]
 
 
 def brief(payload: bytes) -> bytes:

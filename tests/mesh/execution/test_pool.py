@@ -24,6 +24,8 @@ from steelyard.mesh.execution.unit import Unit
 HERE = "tests.mesh.execution"
 PATIENCE = 120.0  # seconds; nothing that works takes so long
 
+pytestmark = pytest.mark.xdist_group("pool")  # most of them share one
+
 
 class Stage:
     """A pool, and what it told."""

@@ -10,6 +10,8 @@ import pytest
 from tests.mesh.chaos import SCENARIOS, Mesh, Scenario
 from tests.mesh.hosts import Hosts, possible
 
+pytestmark = pytest.mark.xdist_group("hosts")
+
 
 @pytest.fixture(scope="module")
 def mesh() -> Iterator[Mesh]:
