@@ -43,6 +43,7 @@ THINGS: dict[str, Callable[[], bool]] = {
     "docker": can_start,
     "swarm": can_join,
     "curl": lambda: shutil.which("curl") is not None,
+    "ip": lambda: shutil.which("ip") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,
     "nginx": lambda: find("nginx") is not None,
     "redis": lambda: shutil.which("redis-server") is not None,

@@ -61,11 +61,12 @@ def test_targets_come_with_their_windows():
     scaling = {
         "target_utilization": 1, "target_in_flight": 2, "target_wait": 3, "tolerance": 4,
         "window": 6, "stabilization": 7, "panic_window": 5, "panic": 108, "history": 9,
+        "spare": 0.5,
     }  # fmt: skip
     target = build_policy(Settings(scaling=Scaling(policy="target", **scaling)))
     ahead = build_policy(Settings(scaling=Scaling(policy="predictive", **scaling)))
     expected = Tracking(
-        Targets(1, 2, 3), tolerance=4, window=6, stabilization=7, panic_window=5, panic=108
+        Targets(1, 2, 3, 0.5), tolerance=4, window=6, stabilization=7, panic_window=5, panic=108
     )
     assert isinstance(target, TargetPolicy)
     assert target.tracking == expected

@@ -114,6 +114,8 @@ class Engine:
     def destroy(self) -> None:
         """Stop it and delete all that it kept."""
         self.stop()
+        for space in (self.folder / "exec" / "netns").glob("*"):  # a mount that dockerd leaves
+            subprocess.run(["umount", space], capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def last_words(self) -> str:

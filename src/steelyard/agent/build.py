@@ -113,6 +113,7 @@ def _tracking(scaling: Scaling) -> Tracking:
             utilization=scaling.target_utilization,
             in_flight=scaling.target_in_flight,
             wait=scaling.target_wait,
+            spare=scaling.spare,
         ),
         tolerance=scaling.tolerance,
         window=scaling.window,

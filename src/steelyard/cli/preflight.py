@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from importlib.util import find_spec
 
 import typer
 
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
-from steelyard.errors import UsageError
+from steelyard.errors import SteelyardError, UsageError
 from steelyard.token import ensure_token
 
 CONTAINERS = {"docker", "swarm"}  # the runtimes that need an engine and an image
@@ -57,6 +58,22 @@ def require_engine(settings: Settings) -> None:
             require_swarm(info)
 
     asyncio.run(ask())
+
+
+def wait_for_engine(settings: Settings, pause: float = 1.0) -> None:
+    """As `require_engine`, but for who is started with the machine: the engine may come later."""
+    said, there = "", False
+    while not there:
+        try:
+            require_engine(settings)
+            there = True
+        except SteelyardError as error:
+            if not error.retry:
+                raise
+            if str(error) != said:
+                typer.secho(f"waiting: {error}", err=True, fg="yellow")
+            said = str(error)
+            time.sleep(pause)
 
 
 def require_own_workers(settings: Settings) -> None:
