@@ -99,7 +99,7 @@ async def test_labels_of_ours_on_a_service_of_others(swarm: Swarm, make: Make) -
     runtime = await make(*SLEEP)
     await runtime.start("one")
     labels = swarm.manager.ask("GET", "/services/one")["Spec"]["Labels"]
-    create(swarm, "copy", Labels=labels)
+    create(swarm, "copy", Labels={**labels, "steelyard.worker": "ghost"})
     create(swarm, "other", Labels={**labels, "steelyard.home": "/elsewhere"})
     again = await make(*SLEEP)
     assert [worker.name for worker in await again.running()] == ["one"]

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import aiohttp
 from aiodocker import Docker
@@ -70,6 +69,7 @@ class Launcher:
         mark = self._recipe.mark(name, allowance)
         id = await self._create(mark)  # noqa: A001
         try:
+            await self._note_privileges(id)
             return await self._arrival(mark, id)
         except BaseException:
             await discard(self._client, id, name, self._logs)
@@ -82,9 +82,7 @@ class Launcher:
         with told(f"worker {mark.name} cannot be started"):
             try:
                 wish = self._recipe.service(mark, image, network)
-                id = str((await self._client.services.create(**wish))["ID"])  # noqa: A001
-                self._note_privileges(await self._client.services.inspect(id))
-                return id
+                return str((await self._client.services.create(**wish))["ID"])
             except DockerError as error:
                 if error.status != _NAME_TAKEN:
                     raise
@@ -93,7 +91,9 @@ class Launcher:
                     hint=f"docker service rm {mark.name}, if it is of no use to anybody",
                 ) from error
 
-    def _note_privileges(self, shown: Mapping[str, Any]) -> None:
+    async def _note_privileges(self, id: str) -> None:  # noqa: A002
+        with told("the service cannot be looked at"):
+            shown = await self._client.services.inspect(id)
         if not privileges_kept(shown) and _PRIVILEGES not in self.notes:
             self.notes.append(_PRIVILEGES)
 

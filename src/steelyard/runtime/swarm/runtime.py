@@ -80,6 +80,7 @@ class SwarmRuntime:
         self._logs = LogFiles(folder / "logs")
         self._starting: set[str] = set()
         self._workers: dict[str, Service] = {}
+        self._ended: set[str] = set()  # services whose end was told, while they are listed
         self._ending: dict[str, asyncio.Task[None]] = {}
         self._following: dict[str, asyncio.Task[None]] = {}
         self._watch: asyncio.Task[None] | None = None
@@ -161,6 +162,7 @@ class SwarmRuntime:
         with told("services cannot be listed"):
             found = await self._client.services.list(filters=json.loads(self._owner.filters()))
         cluster = await look(self._client, self._owner.filters())
+        self._ended &= {one["ID"] for one in found}
         for one in found:
             mark = read_mark(one["Spec"].get("Labels") or {})
             # Who has our labels but not the name they say has them from somebody else.
@@ -199,7 +201,8 @@ class SwarmRuntime:
     async def _adopt(self, mark: Mark, id: str, cluster: Cluster) -> None:  # noqa: A002
         """Look after a worker of an earlier agent; remove one that has ended or never began."""
         task = cluster.tasks.get(id)
-        if task is None or not task.running or cluster.end(id) is not None:
+        over = id in self._ended  # though what we see may be older than that
+        if over or task is None or not task.running or cluster.end(id) is not None:
             await discard(self._client, id, mark.name, self._logs)
             return
         worker = await self._launcher.service(mark, id, task, cluster)
@@ -235,6 +238,7 @@ class SwarmRuntime:
 
     async def _see_off(self, worker: Service, reason: str) -> None:
         name = worker.mark.name
+        self._ended.add(worker.id)
         reason = (await worker.body.end() if worker.body else "") or reason
         with contextlib.suppress(DockerError, aiohttp.ClientError, OSError):
             await worker.remove(self._logs)
