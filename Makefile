@@ -6,8 +6,9 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 # Programs that tests use, and the Debian package where that has another name. In CI none may be
 # missing.
-TOOLS := curl dockerd gcc nginx openssl redis-server slowhttptest wrk
+TOOLS := curl dockerd gcc ip nginx openssl redis-server slowhttptest wrk
 PACKAGE_dockerd := docker.io
+PACKAGE_ip := iproute2
 # Tests run in so many processes. More than there are cores: most of them wait for something.
 JOBS ?= 4
 # Tests of what is compiled.
@@ -17,7 +18,7 @@ LAB := validate efficiency timeseries makespan compare
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail bench-select soak clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab bench-balancer bench-tail soak swarm-chaos bench-select mesh-chaos mesh-crowd mesh-pool clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
@@ -31,6 +32,10 @@ help:
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
 	@echo "make bench-select   what a pick costs, from 8 to 100,000 members"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
+	@echo "make swarm-chaos   a swarm of three nodes loses one under load"
+	@echo "make mesh-chaos  cut links between hosts of a mesh, and measure how it heals; as root"
+	@echo "make mesh-pool   what a unit costs in a pool of children, and what a crash does"
+	@echo "make mesh-crowd  100 nodes on this machine: memory, links, and a job (ARGS='--nodes 30')"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -91,11 +96,24 @@ bench-balancer: build
 bench-tail: build
 	@$(BIN)/steelyard bench tail $(ARGS)
 
+# A swarm of three nodes, one of which is lost.
+swarm-chaos: build tools
+	$(BIN)/pytest -m chaos tests/chaos
+
 bench-select: build
 	@$(BIN)/steelyard bench select $(ARGS)
 
 soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)
+
+mesh-chaos: setup
+	@$(BIN)/python -m tests.mesh.chaos $(ARGS)
+
+mesh-pool: setup
+	@$(BIN)/python -m tests.mesh.execution.cost $(ARGS)
+
+mesh-crowd: setup
+	@$(BIN)/python -m tests.mesh.crowd $(ARGS)
 
 # Some minutes. The same seeds give the same document.
 lab: setup

@@ -4,6 +4,7 @@
     balancer/  cost per request: cases, rounds, the table (`steelyard bench balancer`)
     tail/      tail latency with unequal workers (`steelyard bench tail`)
     select/    what a pick costs (`steelyard bench select`)
+    mesh/      cost per unit, and of faults (`steelyard bench mesh`, `mesh-faults`)
     soak/      load while workers come and go (`steelyard bench soak`)
     usage      CPU and memory of a process and its descendants
     noise      how much of the cores others took meanwhile

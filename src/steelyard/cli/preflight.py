@@ -13,11 +13,13 @@ from steelyard.config.settings import Settings
 from steelyard.errors import SteelyardError, UsageError
 from steelyard.token import ensure_token
 
+CONTAINERS = {"docker", "swarm"}  # the runtimes that need an engine and an image
+
 
 def require_command(settings: Settings) -> None:
     """There must be something to serve."""
     runtime = settings.runtime
-    if runtime.kind == "docker":
+    if runtime.kind in CONTAINERS:
         if runtime.image is None or runtime.port is None:
             raise UsageError(
                 "no image to serve" if runtime.image is None else "no port to reach it on",
@@ -34,25 +36,26 @@ def require_command(settings: Settings) -> None:
 
 def require_runtime(settings: Settings) -> None:
     """Told before anything starts; `build_runtime` in the agent has the last word."""
-    if settings.runtime.kind == "swarm":
+    kind = settings.runtime.kind
+    if kind in CONTAINERS and find_spec("aiodocker") is None:
         raise UsageError(
-            "runtime swarm is not built yet", hint="use --runtime process or docker for now"
-        )
-    if settings.runtime.kind == "docker" and find_spec("aiodocker") is None:
-        raise UsageError(
-            "runtime docker needs the library aiodocker", hint="pip install 'steelyard[docker]'"
+            f"runtime {kind} needs the library aiodocker", hint="pip install 'steelyard[docker]'"
         )
 
 
 def require_engine(settings: Settings) -> None:
-    """A Docker engine must answer; later, one that is away is waited for."""
-    if settings.runtime.kind != "docker":
+    """A Docker engine must answer, a swarm's manager at that; later, one away is waited for."""
+    if settings.runtime.kind not in CONTAINERS:
         return
-    from steelyard.runtime.docker.engine import connect
+    from steelyard.runtime.engine.connection import connect
 
     async def ask() -> None:
-        client, _ = await connect()
+        client, info = await connect()
         await client.close()
+        if settings.runtime.kind == "swarm":
+            from steelyard.runtime.swarm.cluster import require_swarm
+
+            require_swarm(info)
 
     asyncio.run(ask())
 

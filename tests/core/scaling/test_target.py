@@ -11,7 +11,7 @@ from steelyard.core.scaling.need import Targets
 from steelyard.core.scaling.target import TargetPolicy, Tracking
 
 TRACKING = Tracking(
-    Targets(50), tolerance=10, window=10, stabilization=30, panic_window=4, panic=180
+    Targets(50, spare=0), tolerance=10, window=10, stabilization=30, panic_window=4, panic=180
 )
 
 
@@ -79,7 +79,9 @@ def test_panic_does_not_wait_for_the_window():
 
 def test_nobody_is_retired_in_a_panic():
     """Nor for a window after it."""
-    policy = TargetPolicy(Tracking(Targets(50), window=10, stabilization=0, panic_window=4))
+    policy = TargetPolicy(
+        Tracking(Targets(50, spare=0), window=10, stabilization=0, panic_window=4)
+    )
     policy.decide(view(0, [100]))
     said = {now: policy.decide(view(now, [1, 1, 1, 1])) for now in (4, 6, 8, 10)}
     assert said[8].change == 0
@@ -98,7 +100,9 @@ def test_nobody_is_retired_in_a_panic():
 )
 def test_no_verdict_leaves_the_limits_or_lacks_a_reason(moments, low, spread):
     """Whatever the load does, the limits hold, and nobody goes who may not."""
-    policy = TargetPolicy(Tracking(Targets(50, 3, 1), window=8, stabilization=8, panic_window=4))
+    policy = TargetPolicy(
+        Tracking(Targets(50, 3, 1, spare=0), window=8, stabilization=8, panic_window=4)
+    )
     for tick, (load, count, spare) in enumerate(moments):
         workers = min(max(len(load), low), low + spread)
         seen = view(
