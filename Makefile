@@ -2,29 +2,40 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
+# Where this is set, every process compiles all that it imports, which takes longer than the import.
+unexport PYTHONDONTWRITEBYTECODE
 # Programs that tests use, and the Debian package where that has another name. In CI none may be
 # missing.
-TOOLS := curl dockerd gcc nginx openssl redis-server slowhttptest wrk
+TOOLS := curl dockerd gcc ip nginx openssl redis-server slowhttptest wrk
 PACKAGE_dockerd := docker.io
+PACKAGE_ip := iproute2
+# Tests run in so many processes. More than there are cores: most of them wait for something.
+JOBS ?= 4
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
-LAB := validate efficiency timeseries makespan scaling
+LAB := validate efficiency timeseries makespan scaling compare
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs lab lab-traces bench-balancer bench-tail soak clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab lab-traces bench-balancer bench-tail soak swarm-chaos bench-select mesh-chaos mesh-crowd mesh-pool clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
-	@echo "make test   run make check, then every test"
+	@echo "make test   run make check, then every test; JOBS=$(JOBS) processes"
+	@echo "make compose-test   build the image, bring compose.yaml up, kill its parts in turn"
 	@echo "make fuzz   try many new examples on the HTTP grammar; EXAMPLES=$(EXAMPLES)"
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
 	@echo "make setup  only create $(VENV)"
 	@echo "make build  compile the hot path, where there is a C compiler"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
+	@echo "make bench-select   what a pick costs, from 8 to 100,000 members"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
+	@echo "make swarm-chaos   a swarm of three nodes loses one under load"
+	@echo "make mesh-chaos  cut links between hosts of a mesh, and measure how it heals; as root"
+	@echo "make mesh-pool   what a unit costs in a pool of children, and what a crash does"
+	@echo "make mesh-crowd  100 nodes on this machine: memory, links, and a job (ARGS='--nodes 30')"
 	@echo "make lab-traces TRACES=FILE   the policies on traffic of your own"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
@@ -45,7 +56,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 # Stays pure, and says so, where there is no compiler; in CI that is an error.
-$(VENV)/.built: $(VENV)/.ready setup.py $(shell find src -name '*.pxd' -o -name '*.pyx' -o -path '*/balancer/*.py' -o -path '*/select/*.py')
+$(VENV)/.built: $(VENV)/.ready setup.py $(shell find src -name '*.pxd' -o -name '*.pyx' -o -path '*/steelyard/balancer/*.py' -o -path '*/steelyard/select/*.py')
 	@STEELYARD_PURE=$(if $(filter true,$(CI)),0) $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 
@@ -61,8 +72,8 @@ check: setup
 
 # Everything as it is built, then what is compiled once more as plain Python.
 test: check tools build
-	$(BIN)/pytest
-	STEELYARD_PURE=1 $(BIN)/pytest $(COMPILED)
+	$(BIN)/pytest -n $(JOBS)
+	STEELYARD_PURE=1 $(BIN)/pytest -n $(JOBS) $(COMPILED)
 
 # Quiet, and quick when nothing is missing. Installing on somebody's own machine is theirs to do.
 tools:
@@ -73,6 +84,10 @@ tools:
 			DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $$missing; } >/dev/null; \
 	fi
 
+# Minutes: an image is built, and each of its containers killed in turn.
+compose-test: setup
+	$(BIN)/pytest tests/compose
+
 fuzz: setup
 	FUZZ=$(EXAMPLES) $(BIN)/pytest --timeout 0 tests/balancer/fuzz
 
@@ -82,8 +97,24 @@ bench-balancer: build
 bench-tail: build
 	@$(BIN)/steelyard bench tail $(ARGS)
 
+# A swarm of three nodes, one of which is lost.
+swarm-chaos: build tools
+	$(BIN)/pytest -m chaos tests/chaos
+
+bench-select: build
+	@$(BIN)/steelyard bench select $(ARGS)
+
 soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)
+
+mesh-chaos: setup
+	@$(BIN)/python -m tests.mesh.chaos $(ARGS)
+
+mesh-pool: setup
+	@$(BIN)/python -m tests.mesh.execution.cost $(ARGS)
+
+mesh-crowd: setup
+	@$(BIN)/python -m tests.mesh.crowd $(ARGS)
 
 # Some minutes. The same seeds give the same document.
 lab: setup

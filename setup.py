@@ -40,37 +40,44 @@ class AllOrNothing(build_ext):
         return SOURCE / self.get_ext_filename(name)
 
 
+# What is made for every exchange: kept for the next one when it goes, and in no reference cycle.
+# Decorators in a `.pxd` would say this better, but Cython heeds them only in a `.pyx`.
+LIGHT = {"answer", "fields", "forward", "grammar"}
+KEPT = {"freelist": 64}
+ACYCLIC = {"no_gc": True}
+MANNERS = {stem: {**KEPT, **ACYCLIC} for stem in LIGHT} | {"framing": ACYCLIC, "exchange": KEPT}
+
+
 def extensions():
     """Every module that has a `.pxd`, compiled from its `.pyx` or, mostly, its `.py`."""
     if os.environ.get("STEELYARD_PURE") == "1":
         return []
     try:
         from Cython.Build import cythonize
+        from Cython.Compiler.Options import get_directive_defaults
     except ImportError:
         return []
+    get_directive_defaults().update(freelist=0, no_gc=False)  # or they would be unknown
     modules = []
     for declared in sorted(SOURCE.glob("steelyard/**/*.pxd")):
-        name = ".".join(declared.relative_to(SOURCE).with_suffix("").parts)
-        source = next(
-            path for end in (".pyx", ".py") if (path := declared.with_suffix(end)).exists()
+        modules += cythonize(
+            [extension(declared)],
+            build_dir="build/cython",
+            compiler_directives={
+                "language_level": 3,
+                "annotation_typing": False,
+                **MANNERS.get(declared.stem, {}),
+            },
         )
-        modules.append(
-            Extension(
-                name,
-                [str(source)],
-                # Small code is what counts between two system calls, but for loops over octets.
-                extra_compile_args=[
-                    "-O3" if declared.stem == "octets" else "-O2",
-                    "-g0",
-                    "-fno-plt",
-                ],
-            )
-        )
-    return cythonize(
-        modules,
-        build_dir="build/cython",
-        compiler_directives={"language_level": 3, "annotation_typing": False},
-    )
+    return modules
+
+
+def extension(declared):
+    name = ".".join(declared.relative_to(SOURCE).with_suffix("").parts)
+    source = next(path for end in (".pyx", ".py") if (path := declared.with_suffix(end)).exists())
+    # Small code is what counts between two system calls, but for loops over octets.
+    level = "-O3" if declared.stem == "octets" else "-O2"
+    return Extension(name, [str(source)], extra_compile_args=[level, "-g0", "-fno-plt"])
 
 
 setup(ext_modules=extensions(), cmdclass={"build_ext": AllOrNothing})

@@ -14,14 +14,14 @@ from redis import Redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
+from tests.ports import free_port
+
 
 class RedisServer:
     """One `redis-server`; stopped and started again it has the same port and nothing in it."""
 
     def __init__(self, folder: Path, *flags: str, scheme: str = "redis") -> None:
-        with socket.socket() as sock:
-            sock.bind(("127.0.0.1", 0))
-            self.port = int(sock.getsockname()[1])
+        self.port = free_port()
         self.url = f"{scheme}://127.0.0.1:{self.port}"
         self._plain = scheme == "redis"
         self._folder = folder

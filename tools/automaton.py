@@ -1,21 +1,26 @@
-"""The life of a worker, drawn from the table that the core runs."""
+"""The life of a worker, of a unit, of anything: drawn from the table that the code runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import TypeVar
 
-from steelyard.core.lifecycle import Signal, State
+State = TypeVar("State", bound=StrEnum)
+Signal = TypeVar("Signal", bound=StrEnum)
 
-Table = Mapping[tuple[State, Signal], State]
 
-
-def draw(table: Table) -> str:
-    """A figure and the same thing as a table."""
+def draw(table: Mapping[tuple[State, Signal], State]) -> str:
+    """A figure and the same thing as a table. The first state of the enumeration is the first."""
     return f"```mermaid\n{_figure(table)}\n```\n\n{_matrix(table)}"
 
 
-def _figure(table: Table) -> str:
-    lines = ["stateDiagram-v2", "    direction LR", f"    [*] --> {State.INIT}"]
+def _states(table: Mapping[tuple[State, Signal], State]) -> type[State]:
+    return type(next(iter(table.values())))
+
+
+def _figure(table: Mapping[tuple[State, Signal], State]) -> str:
+    lines = ["stateDiagram-v2", "    direction LR", f"    [*] --> {next(iter(_states(table)))}"]
     lines += (
         f"    {before} --> {after}: {' / '.join(signals)}"
         for (before, after), signals in _arrows(table).items()
@@ -24,7 +29,9 @@ def _figure(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _arrows(table: Table) -> dict[tuple[State, State], list[str]]:
+def _arrows(
+    table: Mapping[tuple[State, Signal], State],
+) -> dict[tuple[State, State], list[str]]:
     """One arrow for each pair of states, with all its signals."""
     arrows: dict[tuple[State, State], list[str]] = {}
     for (before, signal), after in table.items():
@@ -32,16 +39,18 @@ def _arrows(table: Table) -> dict[tuple[State, State], list[str]]:
     return arrows
 
 
-def _final(table: Table) -> Iterable[State]:
+def _final(table: Mapping[tuple[State, Signal], State]) -> Iterable[State]:
     leaving = {before for before, _ in table}
-    return (state for state in State if state not in leaving)
+    return (state for state in _states(table) if state not in leaving)
 
 
-def _matrix(table: Table) -> str:
+def _matrix(table: Mapping[tuple[State, Signal], State]) -> str:
     """Signals down, states across; an empty cell is a transition that raises."""
-    states = [state for state in State if any(before is state for before, _ in table)]
+    used = {before for before, _ in table}
+    states = [state for state in _states(table) if state in used]
+    signals = type(next(signal for _, signal in table))
     head = ["signal", *states]
-    rows = [[signal, *(table.get((state, signal), "") for state in states)] for signal in Signal]
+    rows = [[signal, *(table.get((state, signal), "") for state in states)] for signal in signals]
     return "\n".join(_line(cells) for cells in [head, ["---"] * len(head), *rows])
 
 

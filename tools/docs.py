@@ -12,6 +12,7 @@ from pathlib import Path
 
 from steelyard.config.document import document
 from steelyard.core.lifecycle import TABLE
+from steelyard.mesh.protocol import lifecycle, standing
 from tools.automaton import draw
 
 ROOT = Path(__file__).parent.parent
@@ -37,6 +38,9 @@ def generated(root: Path) -> Iterator[tuple[Path, str]]:
     architecture = root / "docs/architecture.md"
     text = read(architecture) or "# Architecture\n\n## The life of a worker\n"
     yield architecture, with_region(text, "automaton", draw(TABLE))
+    mesh = root / "docs/mesh.md"
+    text = with_region(read(mesh) or "# Mesh\n", "unit", draw(lifecycle.TABLE))
+    yield mesh, with_region(text, "standing", draw(standing.TABLE))
 
 
 def read(file: Path) -> str:

@@ -19,6 +19,7 @@ from steelyard.balancer.grammar import (
     AnswerHead,
     RequestHead,
     find_end,
+    parse_answer,
     parse_request,
     skip_empty_lines,
 )
@@ -43,6 +44,16 @@ ADDED = frozenset(
     b"x-forwarded-for x-forwarded-proto x-forwarded-host x-request-id forwarded via "
     b"transfer-encoding connection date".split()
 )
+
+
+def request_head(text: bytes) -> RequestHead:
+    """A request's head, of which this is all but the empty line."""
+    return parse_request(text + END, len(text), FIELDS)
+
+
+def answer_head(text: bytes) -> AnswerHead:
+    """The same of an answer's."""
+    return parse_answer(text + END, len(text), FIELDS)
 
 
 @dataclass
@@ -101,7 +112,7 @@ class Requests:
         if end < 0:
             self._seen = len(self._buffer)
             return False
-        head = parse_request(self._buffer[:end], self._fields)
+        head = parse_request(self._buffer, end, self._fields)
         forward = Forward(head, ORIGIN, -1)
         self._seen = 0
         self._buffer = self._buffer[end + len(END) :]
@@ -151,7 +162,7 @@ class Relay:
 
 def answer(pieces: Iterable[bytes], request: bytes = b"GET / HTTP/1.1\r\nHost: a.org") -> Relay:
     """Read a worker's bytes in these pieces; then it closes."""
-    reader = Answer(parse_request(request, FIELDS), LIMIT, FIELDS)
+    reader = Answer(request_head(request), LIMIT, FIELDS)
     relay = Relay()
     try:
         for piece in pieces:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from steelyard.balancer.answer import Answer
 from steelyard.balancer.fields import BadMessageError
-from steelyard.balancer.grammar import parse_request
+from tests.balancer.reading import request_head
 
-NEW = parse_request(b"GET / HTTP/1.1\r\nHost: a", 100)
-OLD = parse_request(b"GET / HTTP/1.0\r\nConnection: keep-alive", 100)
-HEAD = parse_request(b"HEAD / HTTP/1.1\r\nHost: a", 100)
+NEW = request_head(b"GET / HTTP/1.1\r\nHost: a")
+OLD = request_head(b"GET / HTTP/1.0\r\nConnection: keep-alive")
+HEAD = request_head(b"HEAD / HTTP/1.1\r\nHost: a")
 
 ANSWERS = [
     b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",

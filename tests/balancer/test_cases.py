@@ -17,6 +17,8 @@ from tests.balancer.cases.case import CHUNKED, Chunks, Reply, Request, Seen, hea
 from tests.balancer.reading import end_to_end, pairs
 from tests.balancer.stage import OK, Conn, Message, Stage, Wire, always, stage, until
 
+pytestmark = pytest.mark.xdist_group("cases")  # one plane for all
+
 SENTINEL = b"GET /sentinel HTTP/1.1\r\nHost: a.org\r\n\r\n"
 
 

@@ -29,7 +29,7 @@ def test_names_in_any_spelling(name: bytes, kind: int) -> None:
 def test_bad_names(name: bytes) -> None:
     """No token, or a name that servers confuse with one that frames: refused."""
     with pytest.raises(BadMessageError):
-        fields.Lines(b"\r\n" + name + b": a", 0, 9).next()
+        fields.Lines(b"\r\n" + name + b": a\r\n", 0, 5 + len(name), 9).next()
 
 
 def test_usual_spellings_agree_with_classify() -> None:

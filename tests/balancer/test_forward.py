@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
 from steelyard.balancer.framing import ChunkedBody, chunk, last_chunk
-from steelyard.balancer.grammar import parse_request
 from steelyard.balancer.origin import Manner, Origin
+from tests.balancer.reading import request_head
 
 ORIGIN = Origin("192.0.2.7", b"127.0.0.1:80", b"http", Manner("x-forwarded", (), b"p"), False)
 
 
 def forward(method: bytes, field: bytes = b"", limit: int = -1) -> Forward:
     head = method + b" / HTTP/1.1\r\nHost: a" + (b"\r\n" + field if field else b"")
-    return Forward(parse_request(head, 100), ORIGIN, limit)
+    return Forward(request_head(head), ORIGIN, limit)
 
 
 def test_no_body() -> None:

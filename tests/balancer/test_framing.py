@@ -13,9 +13,9 @@ from steelyard.balancer.framing import (
     Body,
     ChunkedBody,
     EndlessBody,
-    LengthBody,
     chunk,
     last_chunk,
+    length_body,
 )
 
 
@@ -29,7 +29,7 @@ def fed(body: Body, *pieces: bytes) -> bytes:
 
 def test_length_takes_exactly_its_bytes() -> None:
     """What lies behind the declared length is the next message's."""
-    body = LengthBody(5)
+    body = length_body(5)
     assert fed(body, b"abc") == b"abc"
     assert not body.done
     assert fed(body, b"deNEXT") == b"de"
@@ -39,7 +39,7 @@ def test_length_takes_exactly_its_bytes() -> None:
 
 def test_length_zero_is_done() -> None:
     """An empty body needs no bytes."""
-    assert LengthBody(0).done
+    assert length_body(0).done
 
 
 def test_endless_is_never_done() -> None:

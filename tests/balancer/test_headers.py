@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.balancer.fields import SPECIAL
-from steelyard.balancer.grammar import RequestHead, parse_answer, parse_request
+from steelyard.balancer.grammar import RequestHead
 from steelyard.balancer.headers import answer_start, interim, request_start
 from steelyard.balancer.origin import Manner, Origin
+from tests.balancer.reading import answer_head, request_head
 
 
 class Same(Manner):
@@ -30,7 +31,7 @@ ADDED = [
 
 def forwarded(*lines: bytes) -> list[bytes]:
     """The lines a worker gets for these."""
-    start = request_start(parse_request(b"\r\n".join(lines), 100), ORIGIN)
+    start = request_start(request_head(b"\r\n".join(lines)), ORIGIN)
     assert start.endswith(b"\r\n\r\n")
     return start[:-4].split(b"\r\n")
 
@@ -67,9 +68,9 @@ def test_chunked_is_said_once() -> None:
 
 def answered(*lines: bytes, chunked: bool = False, keep: bool = True, new: bool = True) -> bytes:
     """The head a client gets for these lines of a worker."""
-    request = RequestHead(b"GET", b"/", new)
+    request = RequestHead(b"GET", b"", new)
     request.request_id = b"p-1"
-    return answer_start(parse_answer(b"\r\n".join(lines), 100), chunked, keep, request)
+    return answer_start(answer_head(b"\r\n".join(lines)), chunked, keep, request)
 
 
 def test_answers() -> None:
@@ -92,7 +93,7 @@ def test_no_length_in_204() -> None:
 
 def test_interim() -> None:
     """An interim answer passes with its fields."""
-    head = parse_answer(b"HTTP/1.1 103 Early Hints\r\nLink: </a>", 100)
+    head = answer_head(b"HTTP/1.1 103 Early Hints\r\nLink: </a>")
     assert interim(head) == b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 
 

@@ -20,10 +20,34 @@ def test_find(data: bytes, wanted: int, start: int, end: int) -> None:
     assert octets.find(data, wanted, start, end) == expected
 
 
-@given(SOME, st.binary(min_size=1, max_size=3), st.integers(0, 40))
-def test_seek(data: bytes, wanted: bytes, start: int) -> None:
-    """Where a sequence begins."""
-    assert octets.seek(data, wanted, start) == data.find(wanted, start)
+@given(st.lists(st.sampled_from(b"\r\na")).map(bytes), st.integers(0, 40))
+def test_empty_line(data: bytes, start: int) -> None:
+    """Where the line before it ends."""
+    assert octets.empty_line(data, start) == data.find(b"\r\n\r\n", start)
+
+
+@given(st.lists(st.sampled_from(b"abcd")).map(bytes), st.integers(0, 9))
+def test_run(data: bytes, start: int) -> None:
+    """To the first that is not of the alphabet."""
+    start = min(start, len(data))
+    ends = (at for at in range(start, len(data)) if data[at] not in LETTERS.members)
+    assert octets.run(data, start, LETTERS) == next(ends, len(data))
+
+
+@given(st.binary(max_size=8), st.sampled_from(range(256)), st.binary(max_size=30))
+def test_text_end(before: bytes, code: int, after: bytes) -> None:
+    """To the first control character but tab, wherever in a word it stands."""
+    data = before.translate(None, bytes(range(32)) + b"\x7f") + bytes([code]) + after
+    ends = (at for at, one in enumerate(data) if (one < 32 and one != 9) or one == 127)
+    assert octets.text_end(data, 0) == next(ends, len(data))
+
+
+@given(SOME, SOME, st.integers(0, 40), st.integers(0, 40))
+def test_extended(text: bytes, data: bytes, start: int, end: int) -> None:
+    """What was there, and a part of something else."""
+    end = min(end, len(data))
+    start = min(start, end)
+    assert octets.extended(text, data, start, end) == text + data[start:end]
 
 
 @given(st.lists(st.sampled_from(b"abcd")).map(bytes), st.integers(0, 9), st.integers(0, 9))
@@ -36,13 +60,6 @@ def test_spans_cut_and_matches(data: bytes, start: int, end: int) -> None:
     assert octets.cut(data, start, end) == part
     assert octets.matches(data, start, end, part)
     assert not octets.matches(data, start, end, part + b"a")
-
-
-@given(SOME)
-def test_breaks(data: bytes) -> None:
-    """Line feeds are counted; any other control character but tab and CR is told."""
-    bad = any((code < 32 and code not in b"\t\r\n") or code == 127 for code in data)
-    assert octets.breaks(data) == (-1 if bad else data.count(b"\n"))
 
 
 @given(st.lists(SOME))

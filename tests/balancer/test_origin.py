@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.balancer.grammar import parse_request
 from steelyard.balancer.origin import Manner, Origin, plain_address
+from tests.balancer.reading import request_head
 from tests.balancer.stage import GET, Message, Stage, always, once, stage
 
 CLAIMS = (
@@ -22,7 +22,7 @@ PEER = "192.0.2.7"
 
 def lines(*claims: bytes, forwarded: str = "x-forwarded", trusted: bool = False) -> list[bytes]:
     """What a worker is told about a request with these claims."""
-    head = parse_request(b"\r\n".join((b"GET / HTTP/1.1", b"Host: a.org:81", *claims)), 100)
+    head = request_head(b"\r\n".join((b"GET / HTTP/1.1", b"Host: a.org:81", *claims)))
     origin = Origin(PEER, b"", b"http", Manner(forwarded, (), b"p"), trusted)
     return origin.lines(head).split(b"\r\n")[1:]
 
@@ -67,7 +67,7 @@ def test_a_trusted_proxy_that_claims_nothing() -> None:
 def test_ipv6_in_forwarded() -> None:
     """RFC 7239, 6: in brackets and in quotes."""
     origin = Origin("2001:db8::1", b"[::1]:80", b"http", Manner("forwarded", (), b"p"), False)
-    head = parse_request(b"GET / HTTP/1.0", 100)
+    head = request_head(b"GET / HTTP/1.0")
     expected = b'\r\nForwarded: for="[2001:db8::1]";host="[::1]:80";proto=http'
     assert origin.lines(head) == expected
 
@@ -102,7 +102,7 @@ def test_plain_addresses() -> None:
 def test_ids_that_are_not_kept(given: bytes) -> None:
     """What is no single plain word is replaced, whoever sent it."""
     origin = Origin(PEER, b"", b"http", Manner("x-forwarded", (), b"p"), True)
-    head = parse_request(b"GET / HTTP/1.1\r\nHost: a\r\nX-Request-ID: " + given, 100)
+    head = request_head(b"GET / HTTP/1.1\r\nHost: a\r\nX-Request-ID: " + given)
     assert origin.request_id(head) == b"p-1"
     assert origin.request_id(head) == b"p-2"
 

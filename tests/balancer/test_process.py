@@ -30,7 +30,7 @@ from steelyard.config.settings import Gateway
 
 logging.basicConfig(level="INFO")
 fd, gateway, kind, *rest = sys.argv[1:]
-source = AgentSource(rest[0], Path(rest[1])) if kind == "agent" else fixed_queue(rest)
+source = AgentSource((rest[0],), Path(rest[1])) if kind == "agent" else fixed_queue(rest)
 run_balancer(Gateway.model_validate_json(gateway), [int(fd)], "b/1", source)
 """
 
@@ -68,8 +68,10 @@ class Balancer:
 
 @contextlib.contextmanager
 def balancer(*source: str, **gateway: object) -> Iterator[Balancer]:
+    """One that is up: how long that takes is the machine's business."""
     made = Balancer(*source, **gateway)
     try:
+        made.says("serving")
         yield made
     finally:
         made.process.kill()
@@ -160,7 +162,6 @@ def test_memory_is_flat_for_a_long_download() -> None:
                 conn.send(b"0\r\n\r\n")
 
     with worker(flood) as w, balancer(*fixed(w)) as b:
-        b.says("serving")
         for target in (b"/length", b"/chunked"):
             with b.call() as reader:
                 before = b.memory()

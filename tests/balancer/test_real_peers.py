@@ -13,6 +13,8 @@ from tests.balancer.peers import clients, servers
 from tests.balancer.stage import GET
 from tests.balancer.test_process import Balancer, balancer
 
+pytestmark = pytest.mark.xdist_group("real peers")  # they share servers
+
 LARGE = 4 << 20
 SMALL = 3
 

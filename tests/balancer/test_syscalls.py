@@ -13,6 +13,7 @@ import pytest
 from steelyard.balancer.syscalls import (
     GONE,
     NOTHING,
+    Pipe,
     Poller,
     is_quiet,
     monotonic,
@@ -84,6 +85,44 @@ def test_quiet(pair: Pair) -> None:
     theirs.close()
     select.select([ours], [], [], 5)
     assert not is_quiet(ours.fileno())
+
+
+def test_pipe(pair: Pair) -> None:
+    """From one socket to another; what that one does not take can be had from the pipe."""
+    ours, theirs = pair
+    near, far = socket.socketpair()
+    pipe, buffer = Pipe(), bytearray(9)
+    with near, far:
+        near.setblocking(False)
+        assert pipe.fill(ours.fileno(), 9) == NOTHING
+        theirs.sendall(b"abcdef")
+        select.select([ours], [], [], 5)
+        assert pipe.fill(ours.fileno(), 4) == 4
+        assert pipe.pour(near.fileno(), 3) == 3
+        assert far.recv(9) == b"abc"
+        assert pipe.spill(buffer) == 1
+        assert buffer[:1] == b"d"
+        assert pipe.spill(buffer) == 0
+        while transmit(near.fileno(), bytes(1 << 16)):
+            pass
+        assert pipe.fill(ours.fileno(), 9) == 2
+        assert pipe.pour(near.fileno(), 2) == 0
+        far.close()
+        assert pipe.pour(near.fileno(), 2) == GONE
+        theirs.close()
+        select.select([ours], [], [], 5)
+        assert pipe.fill(ours.fileno(), 9) == 0
+    pipe.close()
+
+
+def test_a_pipe_that_does_not_work() -> None:
+    """Where splice is not to be had, nothing was read: whoever asked can receive instead."""
+    pipe, strange = Pipe(), os.eventfd(1)
+    assert pipe.works
+    assert pipe.fill(strange, 8) == NOTHING
+    assert not pipe.works
+    os.close(strange)
+    pipe.close()
 
 
 def test_poller(pair: Pair) -> None:

@@ -24,6 +24,8 @@ from tests.balancer.test_handshake import hello
 from tests.balancer.test_process import Balancer, balancer
 from tests.balancer.test_websocket import FLOOD, LARGE, answer
 
+pytestmark = pytest.mark.xdist_group("TLS peers")  # they share a server
+
 HUGE = 24 << 20
 SPARE = 6 << 20  # what a balancer may need for a body of any size
 

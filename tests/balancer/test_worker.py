@@ -62,6 +62,7 @@ def test_a_careful_taker_passes_over_what_is_closed(pool: Pool) -> None:
     talkative.sock.setblocking(True)
     talkative.sock.recv(1, socket.MSG_PEEK)  # it has arrived
     talkative.sock.setblocking(False)
+    pool.loop.now += 1.0
     assert pool.worker.take(careful=True) is alive
     assert [u.open for u in (closed, reset, talkative)] == [False] * 3
 
@@ -71,6 +72,15 @@ def test_a_careless_taker_takes_what_comes(pool: Pool) -> None:
     closed = pool.connect()
     pool.theirs[0].close()
     assert pool.worker.take(careful=False) is closed
+
+
+def test_what_was_busy_a_moment_ago_is_trusted(pool: Pool) -> None:
+    """A look at each of a busy worker's connections would cost as much as sending."""
+    pool.loop.now += 1e6
+    closed = pool.connect()
+    pool.theirs[0].close()
+    pool.loop.now += 0.01
+    assert pool.worker.take(careful=True) is closed
 
 
 def test_leaving_closes_all(pool: Pool) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from steelyard.bench.usage import tree
 
+pytestmark = pytest.mark.xdist_group("bench")  # one at a time, as benchmarks are run
+
 BENCH = [sys.executable, "-m", "steelyard", "bench"]
 
 

@@ -12,6 +12,8 @@ from steelyard.bench.soak.client import slowest
 from steelyard.bench.soak.report import Event, Failures, SoakReport
 from steelyard.bench.soak.table import page, rows
 
+pytestmark = pytest.mark.xdist_group("bench")  # one at a time, as benchmarks are run
+
 NONE = Failures(connect=0, read=0, write=0, status=0, timeout=0)
 
 

@@ -11,7 +11,7 @@ import pytest
 from steelyard.cli.client import AgentClient, NoAgentError, RefusedError
 from steelyard.config.values import Address
 from tests.agent.conftest import TOKEN, Served, served
-from tests.e2e.gateway import free_port
+from tests.ports import free_port
 
 __all__ = ["served"]  # the fixture
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
+
+from tests.ports import free_port
 
 BOOT = 30.0
 
@@ -24,13 +25,6 @@ class Running:
     process: subprocess.Popen[bytes]
     port: int
     client: httpx.Client
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_until_ready(process: subprocess.Popen[bytes], client: httpx.Client) -> None:

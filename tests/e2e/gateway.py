@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from steelyard.cli.client import AgentClient
 from steelyard.config.values import Address
 from steelyard.core.status import FleetStatus
 from steelyard.errors import SteelyardError
+from tests.ports import free_port
 
 DEMO = (sys.executable, "-m", "steelyard.demo", "--port", "{port}")
 # Decisions in fractions of a second, so that a test need not wait for minutes.
@@ -30,12 +30,6 @@ QUICK = (
     "--agent-tick", "0.5", "--scaling-cooldown", "1", "--scaling-dwell-up", "1",
     "--scaling-dwell-down", "3", "--probe-interval", "0.3",
 )  # fmt: skip
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 class Gateway:
@@ -85,7 +79,7 @@ class Gateway:
 
         return await self.until(serves)
 
-    async def until(self, true: Callable[[FleetStatus], bool], timeout: float = 60) -> FleetStatus:
+    async def until(self, true: Callable[[FleetStatus], bool], timeout: float = 150) -> FleetStatus:
         """Wait for a status; an agent that is away is waited for, too."""
         deadline, told = time.monotonic() + timeout, None
         while time.monotonic() < deadline:
@@ -113,7 +107,7 @@ class Gateway:
             [sys.executable, "-m", "steelyard", words[0], *where, *words[1:]],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=150,
         )
         assert not check or done.returncode == 0, done.stderr
         return done
@@ -152,22 +146,27 @@ class Gateway:
 
     def destroy(self) -> list[psutil.Process]:
         """End everything, by force; tell what was still there."""
-        left = []
-        if self.process is not None and self.process.poll() is None:
-            family = psutil.Process(self.process.pid).children(recursive=True)
-            self.process.kill()
-            self.process.wait()
-            left += family
-        left += self.workers()
+        left = [*self.halt(), *self.workers()]
         for process in left:
             _kill(process)
         return left
+
+    def halt(self) -> list[psutil.Process]:
+        """End it but not its workers, by force; its parts, if it still ran."""
+        if self.process is None or self.process.poll() is not None:
+            return []
+        family = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.kill()
+        self.process.wait()
+        for process in family:
+            _kill(process)
+        return family
 
 
 # One suite, several runtimes: a scenario that is marked with it is played on each of them.
 each_runtime = pytest.mark.parametrize(
     "gateway",
-    ["process", pytest.param("docker", marks=pytest.mark.needs("docker"))],
+    ["process", *(pytest.param(it, marks=pytest.mark.needs(it)) for it in ("docker", "swarm"))],
     indirect=True,
 )
 

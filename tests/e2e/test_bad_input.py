@@ -21,7 +21,7 @@ DEAF = (sys.executable, "-c", "import time; print('not listening', flush=True); 
 def steelyard(*words: str, cwd=None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "steelyard", *words],
-        capture_output=True, text=True, timeout=60, cwd=cwd,
+        capture_output=True, text=True, timeout=150, cwd=cwd,
     )  # fmt: skip
 
 

@@ -7,6 +7,8 @@ import pytest
 from steelyard.lab.efficiency import SCENARIOS, Efficiency, eta, run
 from tests.lab.watch import Counting
 
+pytestmark = pytest.mark.xdist_group("efficiency")  # one run for all
+
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_eta_of_the_papers_own_runs(scenario):

@@ -9,6 +9,8 @@ from steelyard.lab.makespan import Makespan, run
 from steelyard.lab.tasks import place
 from tests.lab.watch import Counting
 
+pytestmark = pytest.mark.xdist_group("makespan")  # one run for all
+
 
 @pytest.fixture(scope="module")
 def told():

@@ -8,6 +8,8 @@ from steelyard.lab.scored import Damped
 from steelyard.lab.timeseries import MODES, Timeseries, run
 from tests.lab.watch import Counting
 
+pytestmark = pytest.mark.xdist_group("timeseries")  # one run for all
+
 RANDOM, BY_SCORE, OURS, EQUAL = MODES
 
 

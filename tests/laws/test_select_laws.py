@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 
-from steelyard.select import POLICIES, SelectError
+from steelyard.select import KEYED, POLICIES, Live, SelectError
 from tests.laws.drive import NAMES, UNWEIGHTED, Member, members, picker, shares
 
 EXACT_IN_THREADS = {"weighted_ring", "round_robin", "shuffled_modulo"}  # nothing taken twice
@@ -140,6 +141,48 @@ def test_picks_from_many_threads(policy: str) -> None:
     expected = {f"m{index}": 6400 * weight / sum(weights) for index, weight in enumerate(weights)}
     slack = 0 if policy in EXACT_IN_THREADS else 200
     assert total == pytest.approx(expected, abs=slack)
+
+
+@pytest.mark.usefixtures("hectic")
+def test_weights_change_while_threads_pick(policy: str) -> None:
+    """A pick goes by the weights of its moment: who has none then is not picked, in any thread."""
+    among = members(4)
+    sides = [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 1.0]]
+    live = Live({**POLICIES, **KEYED}[policy], among, sides[0])
+    key = [b"key"] if policy in KEYED else []
+    changes = 0  # odd while an update is under way
+    seen = [0] * 4  # the last number at which each thread has picked
+    strays: list[tuple[int, str]] = []
+
+    def work(number: int) -> None:
+        while seen[number] < 16:
+            before = changes
+            member = live.pick(*key)
+            if changes == before and before % 2 == 0:
+                if not sides[before // 2 % 2][among.index(member)]:
+                    strays.append((before, member.name))
+                seen[number] = before
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for turn in range(1, 9):
+        changes += 1
+        live.update(among, sides[turn % 2])
+        changes += 1
+        while min(seen) < changes:
+            time.sleep(0)  # until every thread has picked by these weights
+    for thread in threads:
+        thread.join()
+    assert strays == []
+
+
+def test_a_generator_is_optional(policy: str) -> None:
+    """Members and weights are all that a selector needs."""
+    make = {**POLICIES, **KEYED}[policy]
+    member = Member("only")
+    key = [b"key"] if policy in KEYED else []
+    assert make([member], [1.0]).pick(*key) is member
 
 
 @pytest.mark.parametrize("policy", ["ring_of_two", "power_of_two", "least_in_flight"])

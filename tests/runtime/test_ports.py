@@ -9,13 +9,15 @@ import pytest
 
 from steelyard.errors import StartError
 from steelyard.runtime.ports import free_port, is_free
+from tests.ports import WORKERS
 
 
 def test_walk_begins_at_random_and_wraps_around() -> None:
     """Over many picks every free port of the range comes up, and none that is taken."""
-    taken = {21002, 21005}
-    picks = {free_port((21000, 21009), taken, random.Random(seed)) for seed in range(200)}
-    assert picks == {port for port in range(21000, 21010) if port not in taken and is_free(port)}
+    first, last = WORKERS[0], WORKERS[0] + 9
+    taken = {first + 2, first + 5}
+    picks = {free_port((first, last), taken, random.Random(seed)) for seed in range(200)}
+    assert picks == {port for port in range(first, last + 1) if port not in taken and is_free(port)}
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])

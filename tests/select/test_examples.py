@@ -5,12 +5,14 @@ from __future__ import annotations
 import doctest
 import pkgutil
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import steelyard.select
 from steelyard.select import KEYED, POLICIES
 
+GUIDE = Path(__file__).parents[2] / "docs" / "select.md"
 MODULES = [found.name for found in pkgutil.iter_modules(steelyard.select.__path__)]
 
 
@@ -24,3 +26,11 @@ def test_examples(name: str) -> None:
 def test_every_policy_has_an_example_in_a_file_of_its_name(name: str) -> None:
     """One policy, one file, one example at least."""
     assert doctest.testmod(import_module(f"steelyard.select.{name}")).attempted > 0
+
+
+def test_the_guide_is_true() -> None:
+    """Its examples print what it says, and it leaves no policy out."""
+    assert doctest.testfile(str(GUIDE), module_relative=False).failed == 0
+    text = GUIDE.read_text(encoding="utf-8")
+    names = [make.__name__ for make in (*POLICIES.values(), *KEYED.values())]  # type: ignore[attr-defined]
+    assert [name for name in names if f"`{name}`" not in text] == []

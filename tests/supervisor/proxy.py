@@ -15,9 +15,10 @@ from pathlib import Path
 import psutil
 
 from tests.balancer.stage import PATIENCE, Wire
-from tests.e2e.gateway import free_port, role_of
+from tests.e2e.gateway import role_of
+from tests.ports import free_port
 
-LONG = 60.0  # for several Python processes to start on a busy machine
+LONG = 150.0  # for several Python processes to start on a busy machine
 
 
 class Proxy:

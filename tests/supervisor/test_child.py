@@ -16,7 +16,7 @@ from steelyard.config.values import Address
 from steelyard.sockets import listen
 from steelyard.supervisor.child import Child, describe, read_line
 from steelyard.supervisor.plan import agent_role
-from tests.e2e.gateway import free_port
+from tests.ports import free_port
 
 PARENT = """
 import asyncio, sys

@@ -23,7 +23,7 @@ from steelyard.core.accounts import Accounts
 from steelyard.supervisor.metrics import PREFIX, expose
 from steelyard.supervisor.plan import Order
 from steelyard.supervisor.supervise import Supervisor
-from tests.e2e.gateway import free_port
+from tests.ports import free_port
 from tests.waiting import until
 
 ANY = Address("127.0.0.1", 0)

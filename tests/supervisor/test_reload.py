@@ -16,8 +16,8 @@ from tests.balancer.authority import issue
 from tests.balancer.secure import secured
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, ScriptedWorker, always, until
 from tests.balancer.test_feed import TOKEN, FakeAgent, queue
-from tests.e2e.gateway import free_port
 from tests.e2e.load import Load
+from tests.ports import free_port
 from tests.supervisor.proxy import LONG, Proxy
 from tests.supervisor.test_supervise import one_balancer
 
@@ -254,7 +254,7 @@ async def test_without_a_queue_nobody_takes_over(tmp_path, worker, monkeypatch):
     await agent.open()
     said: list[str] = []
     address = settings.agent.listen._replace(port=agent.port)
-    order = Order(settings, agent_link(address, settings))
+    order = Order(settings, agent_link(settings, address))
     supervisor = Supervisor(order, said.append, lambda: order)
     supervisor.start()
     link = await agent.linked()

@@ -23,7 +23,6 @@ from steelyard.core.scaling.step import Step, StepPolicy
 from steelyard.core.scaling.target import TargetPolicy, Tracking
 from steelyard.core.score import Weights
 from steelyard.core.usage import Machine
-from steelyard.errors import UsageError
 from steelyard.runtime.base import Runtime
 
 
@@ -142,11 +141,11 @@ def build_runtime(settings: Settings) -> Runtime:
             from steelyard.runtime.docker.runtime import DockerRuntime
 
             return DockerRuntime(settings.application, settings.runtime, settings.folder)
+        case "swarm":
+            from steelyard.runtime.swarm.runtime import SwarmRuntime
+
+            return SwarmRuntime(settings.application, settings.runtime, settings.folder)
         case "stub":
             from steelyard.runtime.stub import StubRuntime
 
             return StubRuntime()
-        case kind:
-            raise UsageError(
-                f"runtime {kind} is not built yet", hint="use --runtime process or docker for now"
-            )

@@ -32,9 +32,12 @@ _ESCAPES = {
 }
 
 
+_NO_HEAD = RequestHead(b"", b"  HTTP/1.1", True)
+
+
 def as_json(note: Note, clock: float) -> str:
     """One object per line; `clock` is the wall clock's time at the loop's time 0."""
-    head = note.head or RequestHead(b"", b"", True)
+    head = note.head or _NO_HEAD
     when = datetime.fromtimestamp(clock + note.began, UTC)
     line = json.dumps(
         {

@@ -13,4 +13,4 @@ TARGET = Alphabet(bytes(code for code in range(0x21, 0x7F) if code != ord("#")))
 PLAIN_HOST = Alphabet(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-_")
 DIGITS = Alphabet(b"0123456789")
 
-CR, LF, SPACE, COLON, SLASH, ZERO = b"\r\n :/0"
+CR, LF, SPACE, COLON, SLASH, ZERO, ONE = b"\r\n :/01"

@@ -1,12 +1,10 @@
 cimport cython
 
-from steelyard.balancer.framing cimport Body
+from steelyard.balancer.framing cimport Body, LengthBody, length_body
 from steelyard.balancer.grammar cimport AnswerHead, RequestHead, find_end, parse_answer
 from steelyard.balancer.headers cimport answer_start
 from steelyard.balancer.octets cimport cut
 
-@cython.no_gc
-@cython.freelist(64)
 cdef class Answer:
     cdef Body _body
     cdef bint _chunked
@@ -24,11 +22,13 @@ cdef class Answer:
     cpdef begin(self, RequestHead request, Py_ssize_t limit, Py_ssize_t fields)
     @cython.locals(seen=Py_ssize_t, end=Py_ssize_t, raw=bytes, out=bytes, start=bytes, head=AnswerHead)
     cpdef feed(self, data, bint closing)
+    cpdef long long left(self)
+    cpdef passed(self, long long size)
     cpdef bytes end(self)
     cpdef bint reusable(self)
     cdef bytes _interim(self, AnswerHead head)
     cdef bytes _switch(self, AnswerHead head)
-    @cython.locals(request=RequestHead, start=bytes)
-    cdef bytes _open(self, AnswerHead head, bint closing)
+    @cython.locals(request=RequestHead, start=bytes, here=bytes, whole=bint)
+    cdef bytes _open(self, AnswerHead head, bint closing, bytes data)
     @cython.locals(body=Body)
     cdef _relay(self, data)

@@ -16,6 +16,7 @@ from steelyard.balancer.framing import (
     LengthBody,
     chunk,
     last_chunk,
+    length_body,
 )
 from steelyard.balancer.grammar import AnswerHead, RequestHead, find_end, parse_answer
 from steelyard.balancer.headers import answer_start, interim, switching
@@ -76,19 +77,29 @@ class Answer:
             if end < 0:
                 self._inbox = raw
                 return out
-            head = parse_answer(cut(raw, 0, end), self._fields)
-            raw = cut(raw, end + 4, len(raw))  # behind the empty line
+            head = parse_answer(raw, end, self._fields)
             seen = 0
             if head.status >= 200:
                 break
+            raw = cut(raw, end + 4, len(raw))  # behind the empty line
             if head.status == 101:
                 return out + self._switch(head) + raw
             out += self._interim(head)
         self._inbox = b""
-        start = self._open(head, closing)
-        if out:  # after interim answers
-            start = out + start
-        return start + self._relay(raw) if raw else start
+        start = self._open(head, closing, cut(raw, end + 4, len(raw)))
+        return out + start if out else start  # after interim answers
+
+    def left(self) -> int:
+        """How many bytes are still to come that need not be looked at."""
+        body = self._body
+        return body.left if isinstance(body, LengthBody) and not self.done else 0
+
+    def passed(self, size: int) -> None:
+        """So many of those went by."""
+        body = self._body
+        if isinstance(body, LengthBody):
+            body.passed(size)
+            self.done = body.done
 
     def end(self) -> bytes:
         """The worker closed its connection: the end of an endless answer, or a cut one."""
@@ -108,23 +119,28 @@ class Answer:
         self.switched = True
         return switching(head, self._request)
 
-    def _open(self, head: AnswerHead, closing: bool) -> bytes:
+    def _open(self, head: AnswerHead, closing: bool, data: bytes) -> bytes:
+        """The final answer's head, and what is here of its body."""
         request = self._request
         self.head = head
         self.keep = request.keep and not closing
+        whole = False
         if request.method == b"HEAD" or head.status in (204, 304):
             self.done = True
         elif head.length >= 0:
-            self._body = LengthBody(head.length)
-            self.done = head.length == 0
+            whole = self.done = head.length == len(data)
+            if not whole:
+                self._body = length_body(head.length)
+                self.done = head.length == 0
         else:
             self._body = ChunkedBody() if head.chunked else EndlessBody()
             head.keep = head.keep and head.chunked
             self._chunked = request.http11
             self.until_close = not request.http11
             self.keep = self.keep and request.http11
-        start = answer_start(head, self._chunked, self.keep, request)
-        self.head_size = len(start)
+        here = data if whole or not data else bytes(self._relay(data))
+        start = answer_start(head, self._chunked, self.keep, request, here)
+        self.head_size = len(start) - len(here)
         return start
 
     def _relay(self, data: Buffer) -> Buffer:

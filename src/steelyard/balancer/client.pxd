@@ -52,7 +52,8 @@ cdef class Client(Stream):
     cdef bint _moves(self)
     cdef _turn(self)
     @cython.locals(
-        limits=Limits, data=bytes, end=Py_ssize_t, head=RequestHead, forward=Forward, exchange=Exchange
+        limits=Limits, data=bytes, end=Py_ssize_t, secured=bint, host=bytes, head=RequestHead,
+        forward=Forward, exchange=Exchange,
     )
     cdef bint _begin(self)
     @cython.locals(limit=double)

@@ -340,7 +340,8 @@ class Client(Stream):
             if end < 0:
                 self._seen = len(data)
                 return False
-            head = parse_request(cut(data, 0, end), limits.fields, self.tls is not None)
+            secured, host = self.tls is not None, self._origin.host
+            head = parse_request(data, end, limits.fields, secured, host)
             if not head.host:
                 self._origin.local = local_address(self.sock)
             if self._plane.sticky is not None:

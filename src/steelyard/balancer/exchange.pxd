@@ -14,10 +14,9 @@ from steelyard.balancer.upstream cimport Upstream
 cdef double inf
 cdef int IN, OUT, FAULT
 cdef double FAILED
-cdef Py_ssize_t FRONT
+cdef Py_ssize_t FRONT, LARGE
 cdef Py_ssize_t WINDOW
 
-@cython.freelist(64)
 cdef class Exchange:
     cdef double _began
     cdef bint _broken
@@ -55,6 +54,10 @@ cdef class Exchange:
     cpdef on_worker_writable(self)
     @cython.locals(answer=Answer, client=Client, upstream=Upstream, opened=bint)
     cpdef on_answer(self, Py_ssize_t count)
+    @cython.locals(client=Client)
+    cpdef bint flows(self)
+    @cython.locals(client=Client, upstream=Upstream)
+    cpdef on_flow(self, Py_ssize_t count)
     @cython.locals(loop=Loop)
     cdef _front(self, Py_ssize_t count, bint opened)
     cdef _behind(self, Py_ssize_t count)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from steelyard.balancer.alphabets import COLON, CR, NAME, SPACE, TOKEN, ZERO
+from steelyard.balancer.alphabets import COLON, CR, LF, NAME, SPACE, TOKEN, ZERO
 from steelyard.balancer.names import (
+    CLOSE,
     CODING,
     CONNECTION,
     HOST,
+    KEEP_ALIVE,
     KINDS,
     LENGTH,
     LONGEST,
@@ -14,7 +16,7 @@ from steelyard.balancer.names import (
     SHAPES,
     SPECIAL,
 )
-from steelyard.balancer.octets import breaks, cut, decimal, find, matches, octet, spans
+from steelyard.balancer.octets import cut, decimal, matches, octet, run, text_end
 from steelyard.errors import MalformedError
 
 DASHES = bytes.maketrans(b"_", b"-")
@@ -35,43 +37,38 @@ class Lines:
     what its name means.
     """
 
-    __slots__ = ("_at", "_data", "_end", "_left", "colon", "kind", "start", "stop")
+    __slots__ = ("_data", "_end", "_left", "colon", "kind", "start", "stop")
 
-    def __init__(self, data: bytes, at: int, most: int) -> None:
-        """From `at`, where a line has ended, to the end of the data, all of which is looked at."""
-        self.begin(data, at, most)
+    def __init__(self, data: bytes, at: int, end: int, most: int) -> None:
+        """From `at`, where a line has ended, to `end`, where the last one does."""
+        self.begin(data, at, end, most)
 
-    def begin(self, data: bytes, at: int, most: int) -> None:
+    def begin(self, data: bytes, at: int, end: int, most: int) -> None:
         """What `__init__` does, callable as C (see `walk`)."""
         self._data = data
-        self._at = at
-        self._end = len(data)
-        self._left = breaks(data)
+        self._end = end
+        self._left = most
         self.start = self.colon = self.stop = at
         self.kind = PLAIN
-        if self._left < 0:
-            raise BadMessageError(400, "a control character")
-        if self._left > most:
-            raise BadMessageError(431, f"more than {most} fields")
 
     def next(self) -> bool:
         """Step to the next line; False when there is none."""
-        data, at, end = self._data, self._at, self._end
-        if at >= end:
-            if self._left:
-                raise BadMessageError(400, "a bare LF")
+        data, at = self._data, self.stop
+        text = data  # its octets, compiled
+        if at == self._end:
             return False
-        if not matches(data, at, at + 2, b"\r\n"):
-            raise BadMessageError(400, "a bare CR")
+        if text[at] != CR or text[at + 1] != LF:
+            raise _bad_line_end(text[at])
         start = at + 2
-        stop = find(data, CR, start, end)
-        if stop < 0:
-            stop = end
-        colon = find(data, COLON, start, stop)
-        if colon <= start or not spans(data, start, colon, NAME):
-            raise _bad_name(cut(data, start, stop), colon < 0)
+        colon = run(data, start, NAME)
+        if text[colon] != COLON or colon == start:
+            raise _bad_name(data, start)
         self._left -= 1
-        self.start, self.colon, self.stop, self._at = start, colon, stop, stop
+        if self._left < 0:
+            raise BadMessageError(431, "too many fields")
+        self.start = start
+        self.colon = colon
+        self.stop = text_end(data, colon + 1)
         self.kind = _kind(data, start, colon)
         return True
 
@@ -80,23 +77,30 @@ class Lines:
         return cut(self._data, self.colon + 1, self.stop)
 
 
-def walk(data: bytes, at: int, most: int) -> Lines:
+def walk(data: bytes, at: int, end: int, most: int) -> Lines:
     """As `Lines(…)`. What every exchange makes is made like this: compiled, to call a type costs
     three times as much as to call `__new__` and a method."""
     lines = Lines.__new__(Lines)
-    lines.begin(data, at, most)
+    lines.begin(data, at, end, most)
     return lines
 
 
-def _bad_name(line: bytes, bare: bool) -> BadMessageError:
-    if bare:
+def _bad_line_end(first: int) -> BadMessageError:
+    names = {CR: "a bare CR", LF: "a bare LF"}
+    return BadMessageError(400, names.get(first, "a control character"))
+
+
+def _bad_name(data: bytes, start: int) -> BadMessageError:
+    line = data[start : text_end(data, start)]
+    if b":" not in line:
         return BadMessageError(400, "a field line without a colon")
     return BadMessageError(400, f"bad field name {line[:40]!r}")
 
 
 def _kind(data: bytes, start: int, end: int) -> int:
     size = end - start
-    if size > LONGEST or not octet(SHAPES, 32 * size + (octet(data, start) & 31)):
+    text, shapes = data, SHAPES  # their octets, compiled
+    if size > LONGEST or not shapes[32 * size + (text[start] & 31)]:
         return PLAIN
     # These three are in almost every exchange.
     if size == 4 and matches(data, start, end, b"Host"):
@@ -148,20 +152,18 @@ def transfer_coding(value: bytes, before: bool) -> bool:
     return True
 
 
-KEEP_ALIVE = [b"keep-alive"]
-CLOSE = [b"close"]
-_USUAL: dict[bytes, list[bytes]] = {
-    b" keep-alive": KEEP_ALIVE,
-    b" Keep-Alive": KEEP_ALIVE,
-    b" close": CLOSE,
-}
+def usual_options(data: bytes, start: int, end: int) -> list[bytes] | None:
+    """What a Connection field lists that lists what most do; None when it must be read."""
+    size = end - start
+    if size == 11 and (
+        matches(data, start, end, b" keep-alive") or matches(data, start, end, b" Keep-Alive")
+    ):
+        return KEEP_ALIVE
+    return CLOSE if size == 6 and matches(data, start, end, b" close") else None
 
 
 def connection_options(value: bytes, before: list[bytes] | None) -> list[bytes]:
     """What Connection fields list, in lower case: the ones before this, and this one."""
-    usual = _USUAL.get(value)
-    if usual is not None and before is None:
-        return usual
     options = [option.strip(b" \t") for option in value.lower().split(b",")]
     for option in options:
         if option.translate(None, TOKEN):
@@ -186,13 +188,13 @@ def upgrade_offer(value: bytes, before: list[bytes] | None) -> list[bytes]:
     return (before or []) + offered
 
 
-def without(fields: bytes, names: list[bytes]) -> bytes:
-    """The fields whose names are not among those that a Connection field listed."""
+def without(text: bytes, names: list[bytes]) -> bytes:
+    """A head without the fields whose names are among those that a Connection field listed."""
     if names is KEEP_ALIVE or names is CLOSE:
-        return fields
+        return text
     gone = frozenset(names)  # a client may name thousands
-    lines = fields.split(b"\r\n")[1:]
-    return join([line for line in lines if line.partition(b":")[0].lower() not in gone])
+    first, *lines = text.split(b"\r\n")
+    return first + join([line for line in lines if line.partition(b":")[0].lower() not in gone])
 
 
 def join(lines: list[bytes]) -> bytes:
@@ -203,11 +205,11 @@ def join(lines: list[bytes]) -> bytes:
 def trailer_lines(data: bytes, most: int) -> list[bytes]:
     """The trailers that may travel on: those that neither route nor belong to a connection.
 
-    `data` has a line end before each. Ones that frame are refused: a reader that merges trailers
-    would see another message.
+    `data` has a line end before each and behind the last. Ones that frame are refused: a reader
+    that merges trailers would see another message.
     """
     kept = []
-    lines = walk(data, 0, most)
+    lines = walk(data, 0, len(data) - 2, most)
     while lines.next():
         if lines.kind == PLAIN:
             kept.append(data[lines.start : lines.stop])

@@ -1,12 +1,12 @@
 cimport cython
 
-from steelyard.balancer.framing cimport Body
+from steelyard.balancer.framing cimport Body, length_body
 from steelyard.balancer.grammar cimport RequestHead
 from steelyard.balancer.headers cimport request_start
 from steelyard.balancer.origin cimport Origin
 
-@cython.no_gc
-@cython.freelist(64)
+cdef bytes GET
+
 cdef class Forward:
     cdef readonly Body body
     cdef readonly bint done

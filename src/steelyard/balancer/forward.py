@@ -7,15 +7,16 @@ be sent once more to another worker, for as long as that fits into a window.
 from __future__ import annotations
 
 from steelyard.balancer.fields import BadMessageError
-from steelyard.balancer.framing import Body, Buffer, ChunkedBody, LengthBody, chunk, last_chunk
+from steelyard.balancer.framing import Body, Buffer, ChunkedBody, chunk, last_chunk, length_body
 from steelyard.balancer.grammar import RequestHead
 from steelyard.balancer.headers import request_start
+from steelyard.balancer.names import GET
 from steelyard.balancer.origin import Origin
 
 WINDOW = 64 * 1024
 
 # RFC 9110, 9.2.2
-IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
+IDEMPOTENT = frozenset({GET, b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
 
 
 class Forward:
@@ -31,7 +32,7 @@ class Forward:
         self.head = head
         self.body: Body | None = _body(head, body_limit)
         self.done = self.body is None or self.body.done
-        self.idempotent = self.head.method in IDEMPOTENT
+        self.idempotent = head.method is GET or head.method in IDEMPOTENT
         self.rest: Buffer = b""  # what the client sent behind this request
         # The head, or None when the request cannot be repeated any more, and what of the body was
         # given out so far: apart, because putting them together would copy them.
@@ -82,4 +83,4 @@ def _body(head: RequestHead, limit: int) -> Body | None:
         return ChunkedBody(limit)
     if 0 <= limit < head.length:
         raise BadMessageError(413, f"a body of more than {limit} bytes")
-    return LengthBody(head.length) if head.length > 0 else None
+    return length_body(head.length) if head.length > 0 else None

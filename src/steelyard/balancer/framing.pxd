@@ -1,23 +1,24 @@
 cimport cython
 
-@cython.no_gc
 cdef class Body:
     cdef public bint done
     cdef public object rest
     cpdef feed(self, data)
     cpdef list trailers(self)
 
-@cython.no_gc
 cdef class LengthBody(Body):
     cdef readonly long long left
+    cpdef begin(self, long long length)
+    cpdef passed(self, long long size)
     @cython.locals(size=Py_ssize_t)
     cpdef feed(self, data)
 
-@cython.no_gc
+@cython.locals(body=LengthBody)
+cpdef LengthBody length_body(long long length)
+
 cdef class EndlessBody(Body):
     cpdef feed(self, data)
 
-@cython.no_gc
 cdef class ChunkedBody(Body):
     cdef long long _left
     cdef long long _limit

@@ -52,10 +52,16 @@ class LengthBody(Body):
 
     __slots__ = ("left",)
 
-    def __init__(self, length: int) -> None:
+    def begin(self, length: int) -> None:
+        """What `__init__` would do, callable as C (see `length_body`)."""
         self.rest = b""
         self.left = length
         self.done = length == 0
+
+    def passed(self, size: int) -> None:
+        """So many bytes went by unseen; no more than were left."""
+        self.left -= size
+        self.done = self.left == 0
 
     def feed(self, data: Buffer) -> Buffer:
         size = len(data)
@@ -68,6 +74,13 @@ class LengthBody(Body):
             data = data[: self.left]
         self.left = 0
         return data
+
+
+def length_body(length: int) -> LengthBody:
+    """One of so many bytes; see `fields.walk` for why it is made like this."""
+    body = LengthBody.__new__(LengthBody)
+    body.begin(length)
+    return body
 
 
 class EndlessBody(Body):
@@ -170,7 +183,7 @@ class ChunkedBody(Body):
             if len(raw) >= most:
                 raise BadMessageError(431, f"trailers of more than {TRAILER_BYTES} bytes")
             return -1
-        self._lines = trailer_lines(b"\r\n" + raw[at:end], MOST_TRAILERS)
+        self._lines = trailer_lines(b"\r\n" + raw[at : end + 2], MOST_TRAILERS)
         self.done = True
         return end + len(END)
 

@@ -16,6 +16,8 @@ from steelyard.balancer.alphabets import (
     COLON,
     CR,
     DIGITS,
+    NAME,
+    ONE,
     PLAIN_HOST,
     SLASH,
     SPACE,
@@ -31,6 +33,7 @@ from steelyard.balancer.fields import (
     join,
     transfer_coding,
     upgrade_offer,
+    usual_options,
     walk,
     without,
 )
@@ -39,13 +42,25 @@ from steelyard.balancer.names import (
     CONNECTION,
     EXPECT,
     FORWARDED_FOR,
+    GET,
     HOST,
+    KEEP_ALIVE,
     LENGTH,
     PLAIN,
+    POST,
     REQUEST_ID,
     UPGRADE,
 )
-from steelyard.balancer.octets import cut, find, matches, octet, seek, spans
+from steelyard.balancer.octets import (
+    cut,
+    empty_line,
+    extended,
+    matches,
+    octet,
+    run,
+    spans,
+    text_end,
+)
 
 if TYPE_CHECKING:
     from steelyard.balancer.sticky import Pin
@@ -65,12 +80,12 @@ _VERSION = re.compile(rb"HTTP/[0-9]\.[0-9]")
 
 
 class RequestHead:
-    """What a client asks for. `fields` are those to forward, as they came, each after a CRLF."""
+    """What a client asks for. `text` is what is forwarded of it as it came: its first line and
+    the fields that are not between it and us alone."""
 
     __slots__ = (
         "chunked",
         "claims",
-        "fields",
         "host",
         "http11",
         "keep",
@@ -78,21 +93,21 @@ class RequestHead:
         "method",
         "pin",
         "request_id",
-        "target",
+        "text",
         "upgrade",
     )
 
-    def __init__(self, method: bytes, target: bytes, http11: bool) -> None:
-        self.begin(method, target, http11)
+    def __init__(self, method: bytes, text: bytes, http11: bool) -> None:
+        self.begin(method, http11)
+        self.text = text
 
-    def begin(self, method: bytes, target: bytes, http11: bool) -> None:
-        """What `__init__` does, callable as C (see `fields.walk`)."""
+    def begin(self, method: bytes, http11: bool) -> None:
+        """All but the text, callable as C (see `fields.walk`)."""
         self.method = method
-        self.target = target
         self.http11 = http11
         self.keep = http11  # the client would like to use the connection again
         self.host = b""
-        self.fields = b""
+        self.text = b""
         self.length = -1  # none declared
         self.chunked = False
         self.claims: list[tuple[int, bytes]] | None = None  # about its origin: field and value
@@ -101,25 +116,26 @@ class RequestHead:
         self.pin: Pin | None = None  # where its session is, when there are such
 
     @property
+    def target(self) -> bytes:
+        """What is asked for."""
+        return self.text.split(b" ", 2)[1]
+
+    @property
     def lines(self) -> list[bytes]:
         """The fields to forward, one by one."""
-        return self.fields.split(b"\r\n")[1:]
+        return self.text.split(b"\r\n")[1:]
 
 
 class AnswerHead:
-    """What a worker answers. `fields` are those to forward, as they came, each after a CRLF."""
+    """What a worker answers; `text` as in a request's head, and always in HTTP/1.1."""
 
-    __slots__ = ("chunked", "fields", "keep", "length", "start", "status", "upgrade")
+    __slots__ = ("chunked", "keep", "length", "status", "text", "upgrade")
 
-    def __init__(self, start: bytes, status: int, http11: bool) -> None:
-        self.begin(start, status, http11)
-
-    def begin(self, start: bytes, status: int, http11: bool) -> None:
-        """What `__init__` does, callable as C (see `fields.walk`)."""
-        self.start = start  # the status and its reason
+    def begin(self, status: int, http11: bool) -> None:
+        """What `__init__` would do, callable as C (see `fields.walk`)."""
         self.status = status
         self.keep = http11  # the worker would like to use the connection again
-        self.fields = b""
+        self.text = b""
         self.length = -1
         self.chunked = False
         self.upgrade: list[bytes] | None = None
@@ -127,7 +143,7 @@ class AnswerHead:
     @property
     def lines(self) -> list[bytes]:
         """The fields to forward, one by one."""
-        return self.fields.split(b"\r\n")[1:]
+        return self.text.split(b"\r\n")[1:]
 
 
 def skip_empty_lines(data: bytes) -> bytes:
@@ -143,7 +159,7 @@ def find_end(data: bytes, seen: int, limit: int) -> int:
     What can no longer become a head is refused before it is complete, so that a client that
     ends its lines with bare LF gets its 400 now rather than a 408 later.
     """
-    end = seek(data, END, seen - 3 if seen > 3 else 0)
+    end = empty_line(data, seen - 3 if seen > 3 else 0)
     if 0 <= end <= limit:
         return end
     lines = data.count(b"\n", seen, limit)
@@ -154,25 +170,24 @@ def find_end(data: bytes, seen: int, limit: int) -> int:
     return -1
 
 
-def parse_request(data: bytes, most_fields: int, tls: bool = False) -> RequestHead:
-    """Read a request head (without its empty line) that came over TLS, or not."""
-    size = len(data)
-    stop = find(data, CR, 0, size)
-    if stop < 0:
-        stop = size
-    space = find(data, SPACE, 0, stop)
-    last = find(data, SPACE, space + 1, stop) if space >= 0 else -1
-    if last < 0:
-        raise BadMessageError(400, "a request line has three parts and two spaces")
-    method = cut(data, 0, space)
-    if method not in _METHODS:
-        _other_method(method)
-    if last == space + 1 or not spans(data, space + 1, last, TARGET):
-        raise BadMessageError(400, "bad request target")
-    http11 = matches(data, last + 1, stop, b"HTTP/1.1") or _is_http11(data[last + 1 : stop])
+def parse_request(
+    data: bytes, end: int, most_fields: int, tls: bool = False, known_host: bytes = b""
+) -> RequestHead:
+    """Read a request head that came over TLS, or not; at `end` is the line end before its empty
+    line. Where the Host is known from the last request, it is not looked at again."""
+    space = run(data, 0, NAME)
+    last = run(data, space + 1, TARGET) if octet(data, space) == SPACE else 0
+    if last <= space + 1 or octet(data, last) != SPACE:
+        raise _bad_request_line(data)
+    method = _method(data, space)
+    stop = last + 9
+    http11 = matches(data, last + 1, stop, b"HTTP/1.1")
+    if not http11 or octet(data, stop) != CR:
+        stop = text_end(data, last + 1)
+        http11 = _is_http11(data[last + 1 : stop])
     head = RequestHead.__new__(RequestHead)
-    head.begin(method, cut(data, space + 1, last), http11)
-    _request_fields(head, data, stop, most_fields)
+    head.begin(method, http11)
+    _request_fields(head, data, walk(data, stop, end, most_fields), known_host)
     if octet(data, space + 1) != SLASH:
         _other_target(head, tls)
     if http11 and not head.host:
@@ -180,20 +195,18 @@ def parse_request(data: bytes, most_fields: int, tls: bool = False) -> RequestHe
     return head
 
 
-def parse_answer(data: bytes, most_fields: int) -> AnswerHead:
-    """Read the head of an answer (without its empty line)."""
-    size = len(data)
-    stop = find(data, CR, 0, size)
-    if stop < 0:
-        stop = size
-    lines = walk(data, stop, most_fields)
+def parse_answer(data: bytes, end: int, most_fields: int) -> AnswerHead:
+    """Read the head of an answer; at `end` is the line end before its empty line."""
+    stop = text_end(data, 0)
+    lines = walk(data, stop, end, most_fields)
     status = _status(data, stop)
     if not status:
         raise BadMessageError(502, f"bad status line {data[:40]!r}")
-    start = cut(data, 9, stop) if stop > 12 else cut(data, 9, 12) + b" "
     head = AnswerHead.__new__(AnswerHead)
-    head.begin(start, status, matches(data, 0, 8, b"HTTP/1.1"))
+    head.begin(status, octet(data, 7) == ONE)
     _answer_fields(head, data, lines)
+    if octet(data, 7) != ONE or stop == 12:
+        head.text = b"HTTP/1.1 %d %b" % (status, head.text[min(stop, 13) :])
     return head
 
 
@@ -207,6 +220,25 @@ def _status(data: bytes, stop: int) -> int:
         return 0
     status = 100 * octet(data, 9) + 10 * octet(data, 10) + octet(data, 11) - 111 * 48
     return status if 100 <= status <= 599 else 0
+
+
+def _bad_request_line(data: bytes) -> BadMessageError:
+    parts = data[: text_end(data, 0)].split(b" ")
+    if len(parts) != 3:
+        return BadMessageError(400, "a request line has three parts and two spaces")
+    bad = "method" if not parts[0] or parts[0].translate(None, TOKEN) else "request target"
+    return BadMessageError(400, f"bad {bad}")
+
+
+def _method(data: bytes, end: int) -> bytes:
+    if matches(data, 0, end, GET):
+        return GET
+    if matches(data, 0, end, POST):
+        return POST
+    method = cut(data, 0, end)
+    if method not in _METHODS:
+        _other_method(method)
+    return method
 
 
 def _other_method(method: bytes) -> None:
@@ -230,16 +262,15 @@ def _is_http11(version: bytes) -> bool:
     raise BadMessageError(400, "bad HTTP version")
 
 
-def _request_fields(head: RequestHead, data: bytes, at: int, most_fields: int) -> None:
+def _request_fields(head: RequestHead, data: bytes, lines: Lines, known_host: bytes) -> None:
     named: list[bytes] | None = None
-    kept = at  # from here on, nothing was left out
-    lines = walk(data, at, most_fields)
+    kept = 0  # from here on, nothing was left out
     while lines.next():
         kind = lines.kind
         if kind == PLAIN:
             continue
         if kind == HOST:
-            _host(head, data, lines.colon + 1, lines.stop)
+            _host(head, data, lines.colon + 1, lines.stop, known_host)
             continue
         if kind == LENGTH:
             head.length = content_length(data, lines.colon + 1, lines.stop, head.length)
@@ -249,18 +280,18 @@ def _request_fields(head: RequestHead, data: bytes, at: int, most_fields: int) -
             if head.http11:  # RFC 9110, 10.1.1: one in HTTP/1.0 is ignored
                 continue
         elif kind == CONNECTION:
-            named = connection_options(lines.value(), named)
+            named = _options(data, lines, named)
         elif kind == CODING:
             head.chunked = transfer_coding(lines.value(), head.chunked)
         elif kind >= FORWARDED_FOR:
             _claim(head, kind, lines.value())
         elif kind == UPGRADE:
             head.upgrade = upgrade_offer(lines.value(), head.upgrade)
-        head.fields += cut(data, kept, lines.start - 2)
+        head.text = extended(head.text, data, kept, lines.start - 2)
         kept = lines.stop
         if kind == LENGTH:
-            head.fields += b"\r\nContent-Length: %d" % head.length
-    head.fields += cut(data, kept, len(data))
+            head.text += b"\r\nContent-Length: %d" % head.length
+    head.text = extended(head.text, data, kept, lines.stop)
     if head.chunked and not head.http11:
         raise BadMessageError(400, "Transfer-Encoding in HTTP/1.0")
     if head.chunked and head.length >= 0:
@@ -268,8 +299,15 @@ def _request_fields(head: RequestHead, data: bytes, at: int, most_fields: int) -
     if head.upgrade and not _may_upgrade(head, named):
         head.upgrade = None
     if named is not None:
-        head.keep = b"close" not in named and (head.http11 or b"keep-alive" in named)
-        head.fields = without(head.fields, named)
+        head.keep = named is KEEP_ALIVE or (
+            b"close" not in named and (head.http11 or b"keep-alive" in named)
+        )
+        head.text = without(head.text, named)
+
+
+def _options(data: bytes, lines: Lines, before: list[bytes] | None) -> list[bytes]:
+    usual = usual_options(data, lines.colon + 1, lines.stop) if before is None else None
+    return connection_options(lines.value(), before) if usual is None else usual
 
 
 def _claim(head: RequestHead, kind: int, value: bytes) -> None:
@@ -280,7 +318,7 @@ def _claim(head: RequestHead, kind: int, value: bytes) -> None:
 
 def _answer_fields(head: AnswerHead, data: bytes, lines: Lines) -> None:
     named: list[bytes] | None = None
-    kept = lines.stop
+    kept = 0
     while lines.next():
         kind = lines.kind
         if kind in (PLAIN, HOST, EXPECT):
@@ -292,22 +330,22 @@ def _answer_fields(head: AnswerHead, data: bytes, lines: Lines) -> None:
         elif kind == CODING:
             head.chunked = transfer_coding(lines.value(), head.chunked)
         elif kind == CONNECTION:
-            named = connection_options(lines.value(), named)
+            named = _options(data, lines, named)
         elif kind == UPGRADE:
             head.upgrade = upgrade_offer(lines.value(), head.upgrade)
         elif kind >= FORWARDED_FOR and kind != REQUEST_ID:
             continue  # a request id is left out: the client gets the one that its request had
-        head.fields += cut(data, kept, lines.start - 2)
+        head.text = extended(head.text, data, kept, lines.start - 2)
         kept = lines.stop
         if kind == LENGTH:
-            head.fields += b"\r\nContent-Length: %d" % head.length
-    head.fields += cut(data, kept, len(data))
+            head.text += b"\r\nContent-Length: %d" % head.length
+    head.text = extended(head.text, data, kept, lines.stop)
     if head.chunked and (head.length >= 0 or not head.keep):
         raise BadMessageError(502, "chunked beside a Content-Length, or in HTTP/1.0")
     if named is not None:
         # An HTTP/1.0 worker's keep-alive is not used: it cannot be relied on.
-        head.keep = head.keep and b"close" not in named
-        head.fields = without(head.fields, named)
+        head.keep = head.keep and (named is KEEP_ALIVE or b"close" not in named)
+        head.text = without(head.text, named)
 
 
 def _may_upgrade(head: RequestHead, named: list[bytes] | None) -> bool:
@@ -320,26 +358,31 @@ def _may_upgrade(head: RequestHead, named: list[bytes] | None) -> bool:
     return offered and head.http11 and head.length <= 0 and not head.chunked
 
 
-def _host(head: RequestHead, data: bytes, start: int, stop: int) -> None:
-    if start < stop and octet(data, start) == SPACE:
+def _host(head: RequestHead, data: bytes, start: int, stop: int, known: bytes) -> None:
+    if octet(data, start) == SPACE:
         start += 1
+    if head.host:
+        raise BadMessageError(400, "more than one Host")
+    head.host = (
+        known if known and matches(data, start, stop, known) else _authority(data, start, stop)
+    )
+
+
+def _authority(data: bytes, start: int, stop: int) -> bytes:
     value = cut(data, start, stop)
     if not _is_plain_host(data, start, stop):
         value = value.strip(b" \t")
         if not _is_authority(value):
             raise BadMessageError(400, "a bad Host")
-    if head.host:
-        raise BadMessageError(400, "more than one Host")
-    head.host = value
+    return value
 
 
 def _is_plain_host(data: bytes, start: int, stop: int) -> bool:
     """Whether it is a name as most are, perhaps with a port: what that is needs no regex."""
-    colon = find(data, COLON, start, stop)
-    end = stop if colon < 0 else colon
-    if end == start or not spans(data, start, end, PLAIN_HOST):
-        return False
-    return colon < 0 or (stop - colon <= 6 and spans(data, colon + 1, stop, DIGITS))
+    end = run(data, start, PLAIN_HOST)
+    if end in (start, stop):
+        return end > start
+    return octet(data, end) == COLON and stop - end <= 6 and spans(data, end + 1, stop, DIGITS)
 
 
 def _is_authority(value: bytes) -> bool:
@@ -366,9 +409,10 @@ def _other_target(head: RequestHead, tls: bool) -> None:
             raise BadMessageError(400, "no Host")
         head.host = host
         line = b"Host: " + host
-        head.fields = join([line if _is_host(other) else other for other in head.lines])
         bare = b"*" if head.method == b"OPTIONS" and not path else b"/"
-        head.target = path if path.startswith(b"/") else bare + path
+        target = path if path.startswith(b"/") else bare + path
+        start = b"%b %b %b" % (head.method, target, b"HTTP/1.1" if head.http11 else b"HTTP/1.0")
+        head.text = start + join([line if _is_host(other) else other for other in head.lines])
     elif head.target != b"*" or head.method != b"OPTIONS":
         raise BadMessageError(400, "bad request target")
 

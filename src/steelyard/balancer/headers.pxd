@@ -4,5 +4,9 @@ from steelyard.balancer.grammar cimport AnswerHead, RequestHead
 from steelyard.balancer.octets cimport joined
 from steelyard.balancer.origin cimport Origin
 
+cdef bytes END, VIA_11
+
+@cython.locals(text=bytes)
 cpdef bytes request_start(RequestHead head, Origin origin)
-cpdef bytes answer_start(AnswerHead head, bint chunked, bint keep, RequestHead request)
+@cython.locals(text=bytes)
+cpdef bytes answer_start(AnswerHead head, bint chunked, bint keep, RequestHead request, bytes body=*)

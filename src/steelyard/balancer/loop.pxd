@@ -1,7 +1,7 @@
 cimport cython
 
 from steelyard.balancer.octets cimport front
-from steelyard.balancer.syscalls cimport Poller, monotonic
+from steelyard.balancer.syscalls cimport Pipe, Poller, monotonic
 
 cdef double inf
 
@@ -18,6 +18,7 @@ cdef class Loop:
     cdef double _sweep_every
     cdef readonly bytearray buffer
     cdef readonly object view
+    cdef readonly Pipe pipe
     cdef public double now
     cdef public bint running
     cdef public object chore

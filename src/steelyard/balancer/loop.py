@@ -14,7 +14,7 @@ from math import inf
 from typing import Protocol
 
 from steelyard.balancer.octets import front
-from steelyard.balancer.syscalls import Poller, monotonic
+from steelyard.balancer.syscalls import Pipe, Poller, monotonic
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +63,7 @@ class Loop:
         "buffer",
         "chore",
         "now",
+        "pipe",
         "running",
         "view",
     )
@@ -74,6 +75,7 @@ class Loop:
         self._sweep_every = sweep_every
         self.buffer = bytearray(RECEIVE)
         self.view = memoryview(self.buffer)
+        self.pipe = Pipe()
         self.now = monotonic()  # when the present round of events began
         self.running = True
         self.chore: Callable[[], None] | None = None  # to be done after every round
@@ -145,6 +147,7 @@ class Loop:
             handler.abort()
         self._bury()
         self._poller.close()
+        self.pipe.close()
 
     def _dispatch(self, count: int) -> None:
         poller = self._poller

@@ -21,6 +21,12 @@ FORWARDED_HOST = 10
 FORWARDED = 11
 REQUEST_ID = 12
 
+# The two methods that most requests have; compared by identity.
+GET = b"GET"
+POST = b"POST"
+# What a Connection field lists, mostly.
+KEEP_ALIVE = [b"keep-alive"]
+CLOSE = [b"close"]
 
 SPECIAL: dict[bytes, int] = {
     b"host": HOST,

@@ -4,12 +4,14 @@ cdef class Alphabet:
 
 cpdef int octet(bytes data, Py_ssize_t at) noexcept
 cpdef Py_ssize_t find(bytes data, int wanted, Py_ssize_t start, Py_ssize_t end) noexcept
-cpdef Py_ssize_t seek(bytes data, bytes wanted, Py_ssize_t start) noexcept
+cpdef Py_ssize_t run(bytes data, Py_ssize_t start, Alphabet alphabet) noexcept
+cpdef Py_ssize_t text_end(bytes data, Py_ssize_t start) noexcept
+cpdef Py_ssize_t empty_line(bytes data, Py_ssize_t start) noexcept
 cpdef bint spans(bytes data, Py_ssize_t start, Py_ssize_t end, Alphabet alphabet) noexcept
 cpdef bint matches(bytes data, Py_ssize_t start, Py_ssize_t end, bytes wanted) noexcept
-cpdef Py_ssize_t breaks(bytes data) noexcept
 cpdef bytes joined(tuple parts)
 cpdef bytes cut(bytes data, Py_ssize_t start, Py_ssize_t end)
+cpdef bytes extended(bytes text, bytes data, Py_ssize_t start, Py_ssize_t end)
 cpdef long long decimal(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
 cpdef bytes front(bytearray buffer, Py_ssize_t size)
 cpdef bytes numbered(bytes prefix, unsigned long long number)

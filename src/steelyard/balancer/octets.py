@@ -6,25 +6,26 @@ build. So the grammar itself is written once, and is quick in both.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-_CONTROLS = bytes(code for code in range(32) if code not in b"\t\r\n") + b"\x7f"
+_TEXT = re.compile(rb"[\t -~\x80-\xff]*")
 
 
 class Alphabet:
-    """A set of octets."""
+    """A set of octets. NUL is in none: it is what lies behind the last octet in memory."""
 
-    __slots__ = ("members",)
+    __slots__ = ("match", "members")
 
     def __init__(self, members: bytes) -> None:
         self.members = members
+        self.match = re.compile(b"[" + re.escape(members) + b"]*").match
 
 
 # Where a method of `bytes` is the answer, it is called without a function of ours around it.
 octet: Callable[[bytes, int], int] = bytes.__getitem__  # the one at a position
 # Where the first such octet is between two positions, or −1.
 find: Callable[[bytes, int, int, int], int] = bytes.find
-seek: Callable[[bytes, bytes, int], int] = bytes.find  # where such a sequence begins, or −1
 joined: Callable[[tuple[bytes, ...]], bytes] = b"".join  # all of them, one after the other
 
 
@@ -38,17 +39,31 @@ def matches(data: bytes, start: int, end: int, wanted: bytes) -> bool:
     return data[start:end] == wanted
 
 
-def breaks(data: bytes) -> int:
-    """How many line feeds there are; −1 when there is another control character.
+def run(data: bytes, start: int, alphabet: Alphabet) -> int:
+    """Where the first octet is that is not of the alphabet; the end when all are."""
+    match = alphabet.match(data, start)
+    return start if match is None else match.end()
 
-    Tabs are none, and carriage returns are not looked at.
-    """
-    return -1 if len(data.translate(None, _CONTROLS)) < len(data) else data.count(b"\n")
+
+def text_end(data: bytes, start: int) -> int:
+    """Where the first control character is that is no tab; the end when there is none."""
+    match = _TEXT.match(data, start)
+    return start if match is None else match.end()
+
+
+def empty_line(data: bytes, start: int) -> int:
+    """Where the line ends that an empty one follows; −1 when there is none."""
+    return data.find(b"\r\n\r\n", start)
 
 
 def cut(data: bytes, start: int, end: int) -> bytes:
     """A copy of what is between the two positions."""
     return data[start:end]
+
+
+def extended(text: bytes, data: bytes, start: int, end: int) -> bytes:
+    """The text, and what is between the two positions of the data."""
+    return text + data[start:end]
 
 
 def decimal(data: bytes, start: int, end: int) -> int:

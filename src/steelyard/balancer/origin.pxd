@@ -13,12 +13,16 @@ cdef class Manner:
     cpdef bytes next_id(self)
 
 cdef class Origin:
+    cdef bytes _ending
     cdef Manner _manner
     cdef bytes _usual
+    cdef readonly bytes host
     cdef public bytes local
     cdef readonly bytes peer
     cdef readonly bytes scheme
     cdef readonly bint trusted
+    @cython.locals(ending=bytes)
+    cpdef bytes ending(self, RequestHead head)
     @cython.locals(host=bytes)
     cpdef bytes lines(self, RequestHead head)
     cpdef bytes request_id(self, RequestHead head)

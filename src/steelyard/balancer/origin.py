@@ -28,6 +28,9 @@ _NAMES = {
     FORWARDED: b"\r\nForwarded: ",
 }
 _USUAL = b"\r\nX-Forwarded-For: %b\r\nX-Forwarded-Proto: %b\r\nX-Forwarded-Host: "
+NAME = b"steelyard"
+VIA_11 = b"\r\nVia: 1.1 " + NAME + b"\r\nX-Request-ID: "
+VIA_10 = b"\r\nVia: 1.0 " + NAME + b"\r\nX-Request-ID: "
 _WELL_FORMED = re.compile(rb"[A-Za-z0-9._~+/=:@-]{1,128}")
 
 
@@ -64,7 +67,7 @@ class Manner:
 class Origin:
     """What is known about the sender of a connection's requests."""
 
-    __slots__ = ("_manner", "_usual", "local", "peer", "scheme", "trusted")
+    __slots__ = ("_ending", "_manner", "_usual", "host", "local", "peer", "scheme", "trusted")
 
     def __init__(
         self, peer: str, local: bytes, scheme: bytes, manner: Manner, trusted: bool
@@ -78,6 +81,18 @@ class Origin:
         self._usual = b""
         if manner.x_forwarded and not manner.rfc7239 and not trusted:
             self._usual = _USUAL % (self.peer, scheme)
+        # And mostly the host, too: whole endings are kept from one request to the next.
+        self.host = b""  # of the last request
+        self._ending = b""
+
+    def ending(self, head: RequestHead) -> bytes:
+        """What a worker is told behind the client's own fields, up to the request's id."""
+        if head.host is self.host and head.http11 and self._ending:
+            return self._ending
+        ending = self.lines(head) + (VIA_11 if head.http11 else VIA_10)
+        if self._usual and head.http11:
+            self.host, self._ending = head.host, ending
+        return ending
 
     def lines(self, head: RequestHead) -> bytes:
         """The fields that tell where the request came from, each after a CRLF."""

@@ -47,7 +47,7 @@ class Sticky:
 
     def read(self, head: RequestHead, secure: bool) -> Pin:
         """Take our cookie out of a request, and tell whose session it is."""
-        head.fields, value = without_cookie(head.fields, self._name)
+        head.text, value = without_cookie(head.text, self._name)
         return Pin(self, self._workers.get(value), secure)
 
     def line(self, worker: Worker, secure: bool) -> bytes:
@@ -91,16 +91,13 @@ def digest(secret: bytes, name: str) -> bytes:
     return urlsafe_b64encode(whole[:DIGEST]).rstrip(b"=")
 
 
-def without_cookie(fields: bytes, name: bytes) -> tuple[bytes, bytes]:
-    """The fields without the cookie of this name, and its value; of several, the first's.
-
-    Each field line has its line end before it, as in a head.
-    """
-    if name not in fields:
-        return fields, b""
+def without_cookie(text: bytes, name: bytes) -> tuple[bytes, bytes]:
+    """A head without the cookie of this name, and its value; of several, the first's."""
+    if name not in text:
+        return text, b""
     kept: list[bytes] = []
     values: list[bytes] = []
-    for line in fields.split(b"\r\n"):
+    for line in text.split(b"\r\n"):
         if line[:7].lower() != b"cookie:":
             kept.append(line)
             continue

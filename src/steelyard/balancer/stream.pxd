@@ -21,6 +21,8 @@ cdef class Stream(Handler):
     cpdef bint send(self, data)
     @cython.locals(count=Py_ssize_t, size=Py_ssize_t)
     cpdef bint send_both(self, bytes first, second)
+    @cython.locals(loop=Loop, sent=Py_ssize_t, left=Py_ssize_t)
+    cpdef bint pour(self, Py_ssize_t count)
     @cython.locals(count=Py_ssize_t)
     cpdef bint flush(self)
     cpdef pause(self)

@@ -78,6 +78,19 @@ class Stream(Handler):
             self.watch(self.mask | OUT)
         return True
 
+    def pour(self, count: int) -> bool:
+        """Send so many bytes that are in the loop's pipe, or keep them for later."""
+        loop = self.loop
+        sent = loop.pipe.pour(self.fd, count)
+        if sent < count:
+            left = loop.pipe.spill(loop.buffer)
+            if sent < 0:
+                return False
+            self.pending += loop.view[:left]
+            self.watch(self.mask | OUT)
+        self.sent += sent
+        return True
+
     def flush(self) -> bool:
         """Send what was kept; False when the peer is gone."""
         count = transmit(self.fd, self.pending)

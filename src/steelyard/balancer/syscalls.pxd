@@ -15,6 +15,14 @@ cpdef bint is_quiet(int fd) noexcept
 cpdef Py_ssize_t transmit(int fd, data) except -3
 cpdef Py_ssize_t transmit_both(int fd, bytes first, second) except -3
 
+cdef class Pipe:
+    cdef int _ends[2]
+    cdef readonly bint works
+    cpdef Py_ssize_t fill(self, int fd, Py_ssize_t most) noexcept
+    cpdef Py_ssize_t pour(self, int fd, Py_ssize_t count) noexcept
+    cpdef close(self)
+    cpdef Py_ssize_t spill(self, bytearray buffer) noexcept
+
 cdef class Poller:
     cdef int _epoll
     cdef epoll_event* _events

@@ -1,11 +1,14 @@
 """System calls of the hot path: receive, send, epoll and the clock, on bare file descriptors.
 
-This is the one module that is written twice: here with what Python has, and in `syscalls.pyx`
+This module is written twice: here with what Python has, and in `syscalls.pyx`
 with the C functions themselves, for the compiled build. Both are held to the same tests.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import os
 import select
 from time import monotonic
@@ -16,6 +19,7 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 __all__ = [
     "GONE",
     "NOTHING",
+    "Pipe",
     "Poller",
     "is_quiet",
     "monotonic",
@@ -28,6 +32,9 @@ GONE = -1  # the peer is
 NOTHING = -2  # a false alarm
 
 BATCH = 512
+PIPE = 1024 * 1024  # bytes, the most that anybody may ask for
+UNABLE = (errno.EINVAL, errno.ENOSYS, errno.EPERM)  # splice(2) is not to be had
+SPLICE = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
 
 
 def receive(fd: int, buffer: bytearray) -> int:
@@ -65,6 +72,48 @@ def transmit_both(fd: int, first: bytes, second: Buffer) -> int:
         return 0
     except OSError:
         return GONE
+
+
+class Pipe:
+    """What large bodies go through from socket to socket, by splice(2): nobody copies a byte.
+
+    Between two uses it is empty.
+    """
+
+    __slots__ = ("_in", "_out", "works")
+
+    def __init__(self) -> None:
+        self.works = True  # until a kernel, or what stands in for one, says no
+        self._out, self._in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        with contextlib.suppress(OSError):  # a user has so many pages; then it is a small one
+            fcntl.fcntl(self._in, fcntl.F_SETPIPE_SZ, PIPE)
+
+    def fill(self, fd: int, most: int) -> int:
+        """As `receive`, but the bytes are in the pipe, and are at most so many."""
+        try:
+            return os.splice(fd, self._in, most, flags=SPLICE)
+        except BlockingIOError:
+            return NOTHING
+        except OSError as error:
+            self.works = error.errno not in UNABLE
+            return GONE if self.works else NOTHING
+
+    def pour(self, fd: int, count: int) -> int:
+        """As `transmit`, of what is in the pipe."""
+        try:
+            return os.splice(self._out, fd, count, flags=SPLICE)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            return GONE
+
+    def close(self) -> None:
+        os.close(self._in)
+        os.close(self._out)
+
+    def spill(self, buffer: bytearray) -> int:
+        """Empty the pipe into a buffer that has room for it; how many bytes there are."""
+        return max(0, receive(self._out, buffer))
 
 
 class Poller:

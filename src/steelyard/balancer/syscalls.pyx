@@ -4,7 +4,7 @@ from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
-from libc.errno cimport EAGAIN, EINTR, errno
+from libc.errno cimport EAGAIN, EINTR, EINVAL, ENOSYS, EPERM, errno
 from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -31,11 +31,24 @@ cdef extern from "<sys/epoll.h>" nogil:
     int epoll_ctl(int epoll, int operation, int fd, epoll_event* event)
     int epoll_wait(int epoll, epoll_event* events, int most, int milliseconds)
 
+cdef extern from "<fcntl.h>" nogil:
+    int F_SETPIPE_SZ, O_CLOEXEC, O_NONBLOCK
+    unsigned int SPLICE_F_MOVE, SPLICE_F_NONBLOCK
+    int fcntl(int fd, int command, int value)
+    Py_ssize_t splice(
+        int source, void* at, int sink, void* sink_at, size_t size, unsigned int flags
+    )
+
+cdef extern from "<unistd.h>" nogil:
+    int pipe2(int* ends, int flags)
+    Py_ssize_t read(int fd, void* buffer, size_t size)
+
 GONE = -1
 NOTHING = -2
 
 cdef enum:
     BATCH = 512
+    PIPE = 1024 * 1024
 
 
 cpdef double monotonic() noexcept:
@@ -103,6 +116,60 @@ cpdef Py_ssize_t transmit_both(int fd, bytes first, second) except -3:
     if count >= 0:
         return count
     return 0 if errno == EAGAIN else -1
+
+
+cdef class Pipe:
+    """What large bodies go through from socket to socket."""
+
+    def __cinit__(self):
+        self._ends[0] = self._ends[1] = -1
+        self.works = True
+
+    def __init__(self):
+        if pipe2(self._ends, O_NONBLOCK | O_CLOEXEC) < 0:
+            raise _error()
+        fcntl(self._ends[1], F_SETPIPE_SZ, PIPE)
+
+    def __dealloc__(self):
+        self.close()
+
+    cpdef Py_ssize_t fill(self, int fd, Py_ssize_t most) noexcept:
+        cdef Py_ssize_t count = _splice(fd, self._ends[1], most)
+        if count >= 0:
+            return count
+        if errno == EAGAIN:
+            return -2
+        self.works = errno != EINVAL and errno != ENOSYS and errno != EPERM
+        return -1 if self.works else -2
+
+    cpdef Py_ssize_t pour(self, int fd, Py_ssize_t count) noexcept:
+        count = _splice(self._ends[0], fd, count)
+        if count < 0:
+            return 0 if errno == EAGAIN else -1
+        return count
+
+    cpdef close(self):
+        for end in range(2):
+            if self._ends[end] >= 0:
+                close_fd(self._ends[end])
+                self._ends[end] = -1
+
+    cpdef Py_ssize_t spill(self, bytearray buffer) noexcept:
+        cdef Py_ssize_t count
+        while True:
+            count = read(
+                self._ends[0], PyByteArray_AS_STRING(buffer), PyByteArray_GET_SIZE(buffer)
+            )
+            if count >= 0 or errno != EINTR:
+                return count if count > 0 else 0
+
+
+cdef Py_ssize_t _splice(int source, int sink, Py_ssize_t most) noexcept:
+    cdef Py_ssize_t count
+    while True:
+        count = splice(source, NULL, sink, NULL, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK)
+        if count >= 0 or errno != EINTR:
+            return count
 
 
 cdef class Poller:

@@ -7,6 +7,8 @@ from steelyard.balancer.syscalls cimport is_quiet
 from steelyard.balancer.worker cimport Worker
 
 cdef int BROKEN, IN, OUT
+cdef long long RECEIVE
+cdef double MOMENT
 
 cdef class Upstream(Stream):
     cdef readonly bint connecting
@@ -16,6 +18,7 @@ cdef class Upstream(Stream):
     cdef readonly bint reused
     cdef readonly Worker worker
     cdef Lease _lease
+    cdef double _rested
     cpdef on_event(self, int mask)
     cpdef expire(self)
     cpdef abort(self)
@@ -26,6 +29,7 @@ cdef class Upstream(Stream):
     cpdef bint quiet(self)
     @cython.locals(exchange=Exchange)
     cdef _connected(self)
-    @cython.locals(count=Py_ssize_t, exchange=Exchange)
+    @cython.locals(count=Py_ssize_t, exchange=Exchange, flows=bint)
     cdef _read(self)
+    cdef Py_ssize_t _fill(self, Exchange exchange)
     cdef _broken(self)

@@ -8,7 +8,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from steelyard.balancer.counters import Lease
-from steelyard.balancer.loop import BROKEN, IN, OUT, Loop
+from steelyard.balancer.loop import BROKEN, IN, OUT, RECEIVE, Loop
 from steelyard.balancer.stream import Stream
 from steelyard.balancer.syscalls import is_quiet
 from steelyard.balancer.worker import Worker
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from steelyard.balancer.exchange import Exchange
 
 
+MOMENT = 0.1  # seconds
+
+
 class Upstream(Stream):
     """A connection to a worker. An idle one stays in the loop, so its end is seen at once."""
 
-    __slots__ = ("_lease", "connecting", "exchange", "line", "mark", "reused", "worker")
+    __slots__ = ("_lease", "_rested", "connecting", "exchange", "line", "mark", "reused", "worker")
 
     def __init__(self, loop: Loop, worker: Worker, exchange: Exchange) -> None:
         """Begin to connect; OSError when that fails at once."""
@@ -29,6 +32,7 @@ class Upstream(Stream):
         self.exchange: Exchange | None = exchange
         self.connecting = True
         self.reused = False
+        self._rested = 0.0  # since when it is idle
         self.mark = 0  # `sent` when the present exchange began
         self._lease = Lease(worker.tally)
         self._lease.take()
@@ -78,6 +82,7 @@ class Upstream(Stream):
         """The exchange is over: wait for the next one."""
         self.exchange = None
         self.deadline = until
+        self._rested = self.loop.now
         self.worker.idle.append(self)
         self._lease.release(failed=False)
 
@@ -92,8 +97,9 @@ class Upstream(Stream):
         self.close()
 
     def quiet(self) -> bool:
-        """Whether the worker has neither closed this idle connection nor spoken out of turn."""
-        return is_quiet(self.fd)
+        """Whether the worker has neither closed this idle connection nor spoken out of turn. Of
+        one that was busy a moment ago the loop would know: its keep-alive time is not over."""
+        return self.loop.now - self._rested < MOMENT or is_quiet(self.fd)
 
     def _connected(self) -> None:
         failed = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
@@ -108,19 +114,32 @@ class Upstream(Stream):
             exchange.on_connected()
 
     def _read(self) -> None:
-        count = self.receive()
         exchange = self.exchange
+        flows = False
+        if exchange is not None and exchange.flows():
+            flows = True
+            count = self._fill(exchange)
+        else:
+            count = self.receive()
         if count == -2:
             return
         if exchange is None:  # idle: it closed, or spoke out of turn
             self.abort()
         elif count > 0:
             self.worker.tally.received += count
-            exchange.on_answer(count)
+            if flows:
+                exchange.on_flow(count)
+            else:
+                exchange.on_answer(count)
         elif count == 0:
             exchange.on_answer_end()
         else:
             exchange.on_worker_gone()
+
+    def _fill(self, exchange: Exchange) -> int:
+        """As `receive`, into the pipe: no more than the present body has, nor than the buffer
+        could take if the client does not."""
+        return self.loop.pipe.fill(self.fd, min(exchange.answer.left(), RECEIVE))
 
     def _broken(self) -> None:
         """The worker is gone, perhaps after a whole answer, which the client is slow to take."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import random
 import socket
 
 HOST = "127.0.0.1"
+# Just below the range from which Linux serves everybody who asks for any port.
+_PORTS = range(30000, 32768)
 
 
 def free_port() -> int:
-    """A port that nobody has now."""
-    with socket.socket() as sock:
-        sock.bind((HOST, 0))
-        port: int = sock.getsockname()[1]
-        return port
+    """A port that nobody has now, nor takes by chance before the server that it is for."""
+    while True:
+        port = random.choice(_PORTS)
+        with contextlib.suppress(OSError), socket.socket() as sock:
+            sock.bind((HOST, port))
+            return port
 
 
 def accepts(port: int) -> bool:

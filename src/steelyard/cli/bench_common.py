@@ -26,16 +26,16 @@ WriteOption = Annotated[
 ]
 
 
-def chosen(what: str, text: str | None, every: dict[str, T]) -> Sequence[T]:
+def chosen(what: str, text: str | None, every: dict[str, T], separator: str = ",") -> Sequence[T]:
     """The named ones, in the order in which they are measured."""
     if text is None:
         return list(every.values())
-    names = {name.strip() for name in text.split(",") if name.strip()}
+    names = {name.strip() for name in text.split(separator) if name.strip()}
     unknown = names - every.keys()
     if unknown or not names:
         raise UsageError(
             f"no such {what}: {', '.join(sorted(unknown)) or repr(text)}",
-            hint=f"there are {', '.join(every)}",
+            hint=f"there are {f'{separator} '.join(every)}",
         )
     return [one for name, one in every.items() if name in names]
 

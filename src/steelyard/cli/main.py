@@ -16,6 +16,7 @@ from steelyard.cli.demo import demo
 from steelyard.cli.drain import drain
 from steelyard.cli.lab import lab_app
 from steelyard.cli.logs import logs
+from steelyard.cli.mesh import mesh_app
 from steelyard.cli.options import ConfiguredCommand
 from steelyard.cli.scale import scale
 from steelyard.cli.status import status
@@ -25,7 +26,7 @@ from steelyard.errors import Fault, SteelyardError
 # What follows the first word of the command is the command's, options too, with or without `--`.
 COMMAND = {"allow_interspersed_args": False}
 SERVE, WATCH, PARTS = "Serve", "Watch and steer", "The parts, each alone"
-MEASURE = "Measure"
+SPREAD, MEASURE = "Without a gateway", "Measure"
 
 
 def build_app() -> typer.Typer:
@@ -48,6 +49,7 @@ def build_app() -> typer.Typer:
     app.command(rich_help_panel=WATCH)(logs)
     app.command(cls=ConfiguredCommand, rich_help_panel=PARTS, context_settings=COMMAND)(agent)
     app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(balancer)
+    app.add_typer(mesh_app(), name="mesh", rich_help_panel=SPREAD)
     app.add_typer(bench_app(), name="bench", rich_help_panel=MEASURE)
     app.add_typer(lab_app(), name="lab", rich_help_panel=MEASURE)
     return app

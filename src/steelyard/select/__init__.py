@@ -8,6 +8,9 @@ weighted       weighted_random (alias), weighted_ring (ring), round_robin
 by load        ring_of_two, power_of_two, least_in_flight
 by time        peak_ewma, shortest_wait (gauges): the balancer's default
 by key         consistent_hash
+
+live           any of them, with weights that change while others pick
+walk, shuffle  what a pick and a rebuild of a ring come down to; written twice, Python and C
 """
 
 from steelyard.select.base import Busy, KeyedSelector, Named, Node, SelectError, Selector
@@ -15,6 +18,7 @@ from steelyard.select.consistent_hash import ConsistentHash
 from steelyard.select.gauges import fade, pace, peak, trust
 from steelyard.select.least_in_flight import LeastInFlight
 from steelyard.select.linked_ring import LinkedRing
+from steelyard.select.live import Live
 from steelyard.select.locked_random import LockedRandom
 from steelyard.select.peak_ewma import PeakEwma
 from steelyard.select.policies import KEYED, POLICIES
@@ -36,6 +40,7 @@ __all__ = [
     "KeyedSelector",
     "LeastInFlight",
     "LinkedRing",
+    "Live",
     "LockedRandom",
     "Named",
     "Node",

@@ -1,12 +1,14 @@
 """What every selector has in common: its shape, what it may know of a member, and its errors.
 
-A selector is made of members, their weights and a random generator, and is never changed: new
-weights make a new selector, which is swapped in by one assignment while other threads pick. What
-is measured (a `Node`) is apart from how it is chosen (a `Selector`).
+A selector is made of members, their weights and a random generator (its own, unless picks are to be
+repeatable), and is never changed: new weights make a new selector, which is swapped in by one
+assignment while other threads pick (`live`). What is measured (a `Node`) is apart from how it is
+chosen (a `Selector`).
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from math import isfinite
 from typing import Protocol, TypeVar
@@ -88,3 +90,8 @@ def entitled(members: Sequence[T], weights: Sequence[float]) -> list[tuple[T, fl
 def per_weight(weight: float) -> float:
     """What one request counts for on a member of this weight; multiplied with, never divided by."""
     return 1.0 / max(weight, 1e-300)  # the smallest weights have no finite inverse
+
+
+def generator(rng: random.Random | None) -> random.Random:
+    """The given one, or one of its own."""
+    return random.Random() if rng is None else rng

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Generic
 
-from steelyard.select.base import B, entitled, per_weight
+from steelyard.select.base import B, entitled, generator, per_weight
 
 
 class LeastInFlight(Generic[B]):
@@ -27,9 +27,11 @@ class LeastInFlight(Generic[B]):
 
     __slots__ = ("_next", "_size", "_twice")
 
-    def __init__(self, members: Sequence[B], weights: Sequence[float], rng: random.Random) -> None:
+    def __init__(
+        self, members: Sequence[B], weights: Sequence[float], rng: random.Random | None = None
+    ) -> None:
         slots = [(member, per_weight(weight)) for member, weight in entitled(members, weights)]
-        rng.shuffle(slots)
+        generator(rng).shuffle(slots)
         self._size = len(slots)
         self._twice = slots + slots  # each rotation is a slice of it
         self._next = count().__next__

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from steelyard.select.base import entitled
+from steelyard.select.base import entitled, generator
 
 T = TypeVar("T")
 
@@ -32,9 +32,11 @@ class LinkedRing(Generic[T]):
 
     __slots__ = ("_at",)
 
-    def __init__(self, members: Sequence[T], weights: Sequence[float], rng: random.Random) -> None:
+    def __init__(
+        self, members: Sequence[T], weights: Sequence[float], rng: random.Random | None = None
+    ) -> None:
         links = [_Link(member) for member, _ in entitled(members, weights)]
-        rng.shuffle(links)
+        generator(rng).shuffle(links)
         for number, link in enumerate(links):
             link.next = links[number - len(links) + 1]
         self._at = links[0]

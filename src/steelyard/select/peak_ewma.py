@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import Generic
 
-from steelyard.select.base import N, entitled, per_weight
+from steelyard.select.base import N, entitled, generator, per_weight
 from steelyard.select.ring import build_ring
 
 UNKNOWN = 1e-6  # seconds; who has not answered yet is tried first, but not by everybody at once
@@ -33,10 +33,13 @@ class PeakEwma(Generic[N]):
 
     _step: Callable[[], tuple[N, float]]
 
-    def __init__(self, members: Sequence[N], weights: Sequence[float], rng: random.Random) -> None:
+    def __init__(
+        self, members: Sequence[N], weights: Sequence[float], rng: random.Random | None = None
+    ) -> None:
         pairs = entitled(members, weights)
         slots = [(member, per_weight(weight)) for member, weight in pairs]
-        self._step = cycle(build_ring(slots, [weight for _, weight in pairs], rng)).__next__
+        ring = build_ring(slots, [weight for _, weight in pairs], generator(rng))
+        self._step = cycle(ring).__next__
 
     def pick(self) -> N:
         """The one of the next two that is likely to be done first."""

@@ -34,7 +34,7 @@ class Factory(Protocol):
     """How a selector is made; what its members must know depends on the policy (`base`)."""
 
     def __call__(
-        self, members: Sequence[Any], weights: Sequence[float], rng: random.Random, /
+        self, members: Sequence[Any], weights: Sequence[float], rng: random.Random | None = None, /
     ) -> Selector[Any]: ...
 
 

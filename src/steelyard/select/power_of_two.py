@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic
 
 from steelyard.select.alias import AliasTable
-from steelyard.select.base import B, entitled, per_weight
+from steelyard.select.base import B, entitled, generator, per_weight
 
 
 class PowerOfTwo(Generic[B]):
@@ -25,10 +25,12 @@ class PowerOfTwo(Generic[B]):
 
     _draw: Callable[[], tuple[B, float]]
 
-    def __init__(self, members: Sequence[B], weights: Sequence[float], rng: random.Random) -> None:
+    def __init__(
+        self, members: Sequence[B], weights: Sequence[float], rng: random.Random | None = None
+    ) -> None:
         pairs = entitled(members, weights)
         slots = [(member, per_weight(weight)) for member, weight in pairs]
-        self._draw = AliasTable(slots, [weight for _, weight in pairs], rng).draw
+        self._draw = AliasTable(slots, [weight for _, weight in pairs], generator(rng)).draw
 
     def pick(self) -> B:
         """The less busy of two."""

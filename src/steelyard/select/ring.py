@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import chain, repeat
 from math import inf
 from typing import TypeVar
 
 from steelyard.select.base import SelectError, check_weights
+from steelyard.select.shuffle import shuffle
 
 T = TypeVar("T")
 
@@ -54,7 +56,7 @@ def apportion(weights: Sequence[float], size: int) -> list[int]:
     slots = [0] * len(weights)
     left = max(size, len(rest))
     while True:
-        total = sum(scaled[index] for index in rest)
+        total = sum([scaled[index] for index in rest])
         small = [index for index in rest if scaled[index] * left < total]
         if not small:
             break
@@ -62,7 +64,9 @@ def apportion(weights: Sequence[float], size: int) -> list[int]:
             slots[index] = 1
         left -= len(small)
         rest = [index for index in rest if not slots[index]]
-    return _largest_remainder(slots, scaled, rest, left)
+    if rest:
+        _largest_remainder(slots, scaled, rest, left)
+    return slots
 
 
 def build_ring(
@@ -73,8 +77,8 @@ def build_ring(
         raise SelectError(f"{len(members)} members but {len(weights)} weights")
     check_weights(weights)
     shares = apportion(weights, fitting_size(weights) if size is None else size)
-    slots = [member for member, share in zip(members, shares, strict=True) for _ in range(share)]
-    rng.shuffle(slots)  # the standard library's shuffle is Fisher–Yates
+    slots = list(chain.from_iterable(map(repeat, members, shares)))
+    shuffle(slots, rng)
     return slots
 
 
@@ -91,15 +95,14 @@ def _misfit(shares: Sequence[float], slots: int) -> float:
 
 def _largest_remainder(
     slots: list[int], scaled: Sequence[float], rest: Sequence[int], left: int
-) -> list[int]:
-    if not rest:
-        return slots
-    total = sum(scaled[index] for index in rest)
-    quotas = {index: scaled[index] * left / total for index in rest}
-    for index, quota in quotas.items():
-        slots[index] = int(quota)
-    spare = left - sum(slots[index] for index in rest)
-    by_remainder = sorted(rest, key=lambda index: slots[index] - quotas[index])
-    for index in by_remainder[:spare]:
+) -> None:
+    """Divide what is left among the rest: whole slots, then one each where most is missing."""
+    total = sum([scaled[index] for index in rest])
+    missing = [0.0] * len(slots)
+    for index in rest:
+        quota = scaled[index] * left / total
+        slots[index] = whole = int(quota)
+        missing[index] = whole - quota
+    spare = left - sum([slots[index] for index in rest])
+    for index in sorted(rest, key=missing.__getitem__)[:spare]:
         slots[index] += 1
-    return slots

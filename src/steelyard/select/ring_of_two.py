@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Generic
 
-from steelyard.select.base import B, entitled, per_weight
+from steelyard.select.base import B, entitled, generator, per_weight
 from steelyard.select.ring import build_ring
 
 
@@ -30,10 +30,12 @@ class RingOfTwo(Generic[B]):
 
     __slots__ = ("_next", "_size", "_slots")
 
-    def __init__(self, members: Sequence[B], weights: Sequence[float], rng: random.Random) -> None:
+    def __init__(
+        self, members: Sequence[B], weights: Sequence[float], rng: random.Random | None = None
+    ) -> None:
         pairs = entitled(members, weights)
         slots = [(member, per_weight(weight)) for member, weight in pairs]
-        ring = build_ring(slots, [weight for _, weight in pairs], rng)
+        ring = build_ring(slots, [weight for _, weight in pairs], generator(rng))
         self._size = len(ring)
         self._slots = [*ring, ring[0]]
         self._next = count().__next__

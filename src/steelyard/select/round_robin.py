@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from itertools import cycle
 from typing import Generic, TypeVar
 
-from steelyard.select.base import entitled
+from steelyard.select.base import entitled, generator
 from steelyard.select.ring import apportion, default_size
+from steelyard.select.walk import Walk
 
 T = TypeVar("T")
 
 GOLDEN = (5**0.5 - 1) / 2
 
 
-class RoundRobin(Generic[T]):
+class RoundRobin(Walk, Generic[T]):
     """Picks members in turn, each as often as its weight says.
 
     nginx finds the next member of its smooth round robin by looking at all of them; the order
@@ -27,7 +27,7 @@ class RoundRobin(Generic[T]):
     True
     """
 
-    __slots__ = ("pick", "size")
+    __slots__ = ("size",)
 
     pick: Callable[[], T]
     size: int  # turns in a round
@@ -36,14 +36,14 @@ class RoundRobin(Generic[T]):
         self,
         members: Sequence[T],
         weights: Sequence[float],
-        rng: random.Random,
+        rng: random.Random | None = None,
         size: int | None = None,
     ) -> None:
         pairs = entitled(members, weights)
         turns = round_of([member for member, _ in pairs], [weight for _, weight in pairs], size)
         self.size = len(turns)
-        start = rng.randrange(self.size)
-        self.pick = cycle(turns[start:] + turns[:start]).__next__
+        start = generator(rng).randrange(self.size)
+        super().__init__(turns[start:] + turns[:start])
 
 
 def round_of(members: Sequence[T], weights: Sequence[float], size: int | None = None) -> list[T]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Generic
 
-from steelyard.select.base import N, entitled, per_weight
+from steelyard.select.base import N, entitled, generator, per_weight
 from steelyard.select.round_robin import round_of
 
 LOOK = 8  # turns looked at per pick: all of a small fleet, and O(1) in a large one
@@ -41,7 +41,10 @@ class ShortestWait(Generic[N]):
 
     __slots__ = ("_at", "_look", "_size", "_turns")
 
-    def __init__(self, members: Sequence[N], weights: Sequence[float], rng: random.Random) -> None:
+    def __init__(
+        self, members: Sequence[N], weights: Sequence[float], rng: random.Random | None = None
+    ) -> None:
+        rng = generator(rng)
         pairs = entitled(members, weights)
         rng.shuffle(pairs)
         slots = [(member, per_weight(weight)) for member, weight in pairs]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Generic, TypeVar
 
-from steelyard.select.base import entitled
+from steelyard.select.base import entitled, generator
 
 T = TypeVar("T")
 
@@ -22,9 +22,11 @@ class ShuffledModulo(Generic[T]):
 
     __slots__ = ("_members", "_next", "_size")
 
-    def __init__(self, members: Sequence[T], weights: Sequence[float], rng: random.Random) -> None:
+    def __init__(
+        self, members: Sequence[T], weights: Sequence[float], rng: random.Random | None = None
+    ) -> None:
         self._members = [member for member, _ in entitled(members, weights)]
-        rng.shuffle(self._members)
+        generator(rng).shuffle(self._members)
         self._size = len(self._members)
         self._next = count().__next__  # one C call: no number is given out twice
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from steelyard.select.base import entitled
+from steelyard.select.base import entitled, generator
 
 T = TypeVar("T")
 
@@ -21,9 +21,11 @@ class ThreadLocalRandom(Generic[T]):
 
     __slots__ = ("_local", "_members", "_rng")
 
-    def __init__(self, members: Sequence[T], weights: Sequence[float], rng: random.Random) -> None:
+    def __init__(
+        self, members: Sequence[T], weights: Sequence[float], rng: random.Random | None = None
+    ) -> None:
         self._members = [member for member, _ in entitled(members, weights)]
-        self._rng = rng
+        self._rng = generator(rng)
         self._local = threading.local()
 
     def pick(self) -> T:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from steelyard.select.alias import AliasTable
+from steelyard.select.base import generator
 
 T = TypeVar("T")
 
@@ -25,5 +26,7 @@ class WeightedRandom(Generic[T]):
 
     pick: Callable[[], T]
 
-    def __init__(self, members: Sequence[T], weights: Sequence[float], rng: random.Random) -> None:
-        self.pick = AliasTable(members, weights, rng).draw
+    def __init__(
+        self, members: Sequence[T], weights: Sequence[float], rng: random.Random | None = None
+    ) -> None:
+        self.pick = AliasTable(members, weights, generator(rng)).draw

@@ -1,0 +1,35 @@
+"""What the mesh must reach (issue 6), and whether it did in this run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.bench.mesh.contenders import DASK, EXECUTOR, MESH, RAY
+from steelyard.bench.mesh.report import Line, Verdict
+from steelyard.bench.stats import ratio
+
+RATIOS = ((EXECUTOR, 1.0), (RAY, 0.5), (DASK, 0.1))
+IDEAL = 0.95
+
+
+def judge(lines: Sequence[Line], short: str, long: str) -> list[Verdict]:
+    """Overhead of short units against others', and how close long ones come to the ideal."""
+    overhead = {line.contender: line.wall_us for line in lines if line.case == short}
+    ideals = {line.contender: line.ideal for line in lines if line.case == long}
+    verdicts = [
+        _verdict(
+            f"wall overhead per unit, of {other}'s",
+            f"at most {most:g}",
+            found := ratio(overhead.get(MESH), overhead.get(other)),
+            kept=found is not None and found <= most,
+        )
+        for other, most in RATIOS
+    ]
+    reached = ideals.get(MESH)
+    kept = reached is not None and reached >= IDEAL
+    what = f"of the ideal, {long}"
+    return [*verdicts, _verdict(what, f"at least {IDEAL:g}", reached, kept=kept)]
+
+
+def _verdict(what: str, bar: str, found: float | None, *, kept: bool) -> Verdict:
+    return Verdict(what=what, bar=bar, found=found, kept=None if found is None else kept)

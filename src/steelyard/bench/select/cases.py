@@ -1,0 +1,82 @@
+"""Cases: what is measured."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from steelyard.select import KEYED, POLICIES
+
+FEW = 8  # connections, as in the article
+SIZES = (FEW, 100, 1_000, 10_000, 100_000)
+MANY = 10_000  # of the table of all policies
+THREADS = 4
+
+BASELINE = "locked_random"
+RING = "weighted_ring"
+# The article's contenders with its figures in ns (.NET on another machine), and ours.
+ARTICLE = {
+    BASELINE: 26.52,
+    "thread_local_random": 22.61,
+    "shuffled_modulo": 13.13,
+    "linked_ring": 10.08,
+}
+TABLE = (*ARTICLE, RING)
+RINGS = ("linked_ring", RING)
+
+
+class Build(StrEnum):
+    """Which of ours."""
+
+    COMPILED = "compiled"
+    PURE = "pure"
+
+
+class Kind(StrEnum):
+    """What is timed."""
+
+    PICK = "pick"  # `selector.pick()` in a loop of Python
+    STRIDE = "stride"  # the same in a loop of compiled code
+    REBUILD = "rebuild"  # making a selector of new weights
+
+
+class Case(BaseModel):
+    """One cell of a table."""
+
+    model_config = ConfigDict(frozen=True)
+
+    build: Build
+    kind: Kind
+    policy: str
+    members: int = FEW
+    threads: int = 1
+
+
+def cases(builds: list[Build], most: int) -> list[Case]:
+    """Each once, among so many members at most."""
+    found: dict[Case, None] = {}
+    for build in builds:
+        found |= dict.fromkeys(_table(build) + _growth(build) + _policies(build))
+    return [case for case in found if case.members <= most]
+
+
+def _table(build: Build) -> list[Case]:
+    return [
+        Case(build=build, kind=Kind.PICK, policy=policy, threads=threads)
+        for policy in TABLE
+        for threads in (1, THREADS)
+    ]
+
+
+def _growth(build: Build) -> list[Case]:
+    kinds = [Kind.PICK, Kind.REBUILD]
+    if build is Build.COMPILED:
+        kinds.append(Kind.STRIDE)
+    return [Case(build=build, kind=kind, policy=RING, members=members)
+            for members in SIZES for kind in kinds]  # fmt: skip
+
+
+def _policies(build: Build) -> list[Case]:
+    return [Case(build=build, kind=Kind.PICK, policy=policy, members=members)
+            for policy in (*POLICIES, *KEYED) for members in (FEW, MANY)]  # fmt: skip

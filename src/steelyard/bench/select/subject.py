@@ -1,0 +1,162 @@
+"""Subject: a process that measures the case it is told, as often as it is told.
+
+A line of JSON in, a line out, so that rounds of several subjects can be interleaved. What a case
+needs is made once, and kept.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from itertools import repeat
+from typing import Any
+
+from pydantic import BaseModel
+
+from steelyard.bench.select.cases import Case, Kind
+from steelyard.select import KEYED, POLICIES
+
+KEY = b"client 7"
+SEED = 1
+
+
+class Order(BaseModel):
+    """Measure this for about so long."""
+
+    case: Case
+    seconds: float
+
+
+class Sample(BaseModel):
+    """What one pick, or one rebuild, took."""
+
+    cpu_ns: float
+    wall_ns: float
+
+
+class Connection:
+    """Something to pick; it knows what any policy may ask."""
+
+    __slots__ = ("cost", "inflight", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inflight = 0
+        self.cost = 0.0
+
+
+Loop = Callable[[int], None]
+
+
+class Subject:
+    """Knows from earlier samples how many repetitions fill the time."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Case, int] = {}
+
+    def measure(self, order: Order) -> Sample:
+        """One sample, at least half as long as was asked for."""
+        loop = _loop(order.case)
+        count = self._counts.get(order.case, order.case.threads)
+        while True:
+            cpu, wall = _time(partial(_spread, loop, order.case.threads), count)
+            if cpu >= order.seconds / 2:
+                break
+            count *= 2
+        self._counts[order.case] = count
+        idle, _ = _time(_nothing, count) if order.case.kind is Kind.PICK else (0.0, 0.0)
+        return Sample(cpu_ns=(cpu - idle) / count * 1e9, wall_ns=wall / count * 1e9)
+
+
+def _time(loop: Loop, count: int) -> tuple[float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    loop(count)
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def _spread(loop: Loop, threads: int, count: int) -> None:
+    """The same loop in several threads, which begin together and share the count."""
+    if threads == 1:
+        return loop(count)
+    start = threading.Barrier(threads)
+
+    def work() -> None:
+        start.wait()
+        loop(count // threads)
+
+    workers = [threading.Thread(target=work) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return None
+
+
+def _loop(case: Case) -> Loop:
+    if case.kind is Kind.REBUILD:
+        return partial(_rebuilds, case)
+    selector = _selector(case.policy, case.members)
+    if case.kind is Kind.STRIDE:
+        strides: Callable[[Any, int], None]
+        strides = import_module("steelyard.bench.select.strides").strides
+        return partial(strides, selector)
+    return partial(_keyed_picks if case.policy in KEYED else _picks, selector)
+
+
+def _picks(selector: Any, count: int) -> None:
+    for _ in repeat(None, count):
+        selector.pick()
+
+
+def _keyed_picks(selector: Any, count: int) -> None:
+    for _ in repeat(None, count):
+        selector.pick(KEY)
+
+
+def _nothing(count: int) -> None:
+    for _ in repeat(None, count):
+        pass
+
+
+def _rebuilds(case: Case, count: int) -> None:
+    make, connections = POLICIES[case.policy], _connections(case.members)
+    weights, rng = _weights(case.members), random.Random(SEED)
+    for _ in repeat(None, count):
+        make(connections, weights, rng)
+
+
+@cache
+def _selector(policy: str, members: int) -> Any:
+    """Equal weights, as in the article."""
+    make: Any = {**POLICIES, **KEYED}[policy]
+    return make(_connections(members), [1.0] * members, random.Random(SEED))
+
+
+@cache
+def _connections(members: int) -> list[Connection]:
+    return [Connection(f"c{number}") for number in range(members)]
+
+
+@cache
+def _weights(members: int) -> list[float]:
+    """Of any kind: they are what a rebuild is for."""
+    rng = random.Random(SEED)
+    return [rng.uniform(1.0, 100.0) for _ in range(members)]
+
+
+def main() -> None:
+    """Until nobody asks any more."""
+    subject = Subject()
+    for line in sys.stdin:
+        sample = subject.measure(Order.model_validate_json(line))
+        sys.stdout.write(sample.model_dump_json() + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

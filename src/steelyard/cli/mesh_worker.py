@@ -1,0 +1,96 @@
+"""`steelyard mesh worker`: a node that pulls units and runs them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.common import Messages
+from steelyard.cli.mesh_common import (
+    CertsOption,
+    InsecureOption,
+    JoinOption,
+    LeaseOption,
+    ListenOption,
+    MemberOption,
+    MeshOption,
+    MulticastOption,
+    Where,
+    load,
+)
+from steelyard.logs import set_up_logging
+
+PROCS = len(os.sched_getaffinity(0))
+
+
+def mesh_worker(
+    functions: Annotated[
+        list[str], typer.Argument(metavar="MODULE[:FUNCTION]…", help="What this node may run.")
+    ],
+    join: JoinOption = None,
+    listen: ListenOption = None,
+    procs: Annotated[int, typer.Option(min=1, help="Units at the same time.")] = PROCS,
+    name: Annotated[str, typer.Option(help="For people; by default host and process.")] = "",
+    drain: Annotated[
+        float, typer.Option(min=0, help="Seconds that running units get when it is stopped.")
+    ] = 30.0,
+    mesh: MeshOption = "default",
+    certs: CertsOption = None,
+    insecure: InsecureOption = False,
+    multicast: MulticastOption = False,
+    member: MemberOption = None,
+    lease: LeaseOption = 1.5,
+) -> None:
+    """Run units of these functions for any client of the mesh."""
+    sys.path.insert(0, os.getcwd())  # where the user's modules are, as with `python -m`
+    place = Where(join, listen, mesh, certs, insecure, multicast, member, lease).place()
+    served = load("served").served(functions)
+    set_up_logging("mesh", "info")
+    name = name or f"{socket.gethostname()}:{os.getpid()}"
+    card = load("codec").Card(name, procs=procs, functions=served)
+    modules = sorted({one.partition(":")[0] for one in served})
+    pool = load("execution.pool").Pool
+    link = load("join").open_link(place)
+    node = load("node").Node(link, card, lambda n, told: pool(n, told, preload=modules))
+    console = Messages()
+    stop = _Stop()
+    node.start()
+    there = " ".join(link.locators)
+    typer.echo(f"node {name}: {procs} children for {' '.join(served)}, listening on {there}")
+    stop.asked.wait()
+    console.print(f"stopping: running units get {drain:g} s", markup=False)
+    if not stop.wait_for(lambda: node.leave(drain)):
+        console.print("units that still ran are left to other nodes", markup=False)
+    node.close()
+
+
+class _Stop:
+    """The first signal asks for the end, the second for the end at once."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self._over = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._signalled)
+
+    def _signalled(self, *_: object) -> None:
+        (self._over if self.asked.is_set() else self.asked).set()
+
+    def wait_for(self, leave: Callable[[], bool]) -> bool:
+        """Whether it left by itself."""
+        left: list[bool] = []
+
+        def run() -> None:
+            left.append(leave())
+            self._over.set()
+
+        threading.Thread(target=run, daemon=True).start()
+        self._over.wait()
+        return bool(left and left[0])

@@ -1,0 +1,44 @@
+"""Units of work over nodes that pull them from each other, with no broker and no head node.
+
+function   what is run as a unit, and by which rules
+client     has units and gives them away; job, answer, future, executor, aio: how it is asked
+node       pulls units and runs them
+journal    what a job has brought so far, in a file
+protocol   pure: a client's desk and a node's crew; what they say to each other
+execution  runs units in child processes; a crash, a hang or an excess hurts only its unit
+transport  how nodes find, ask and answer each other: zenoh, and one in memory for tests
+"""
+
+from steelyard.mesh.aio import AsyncClient
+from steelyard.mesh.answer import (
+    Answer,
+    UnitCancelledError,
+    UnitExpiredError,
+    UnitFailedError,
+    UnitQuarantinedError,
+    UnitRaisedError,
+    UnitRefusedError,
+)
+from steelyard.mesh.client import Client
+from steelyard.mesh.executor import MeshExecutor
+from steelyard.mesh.function import unit
+from steelyard.mesh.job import Job, JobTimeoutError, Progress
+from steelyard.mesh.join import Place
+
+__all__ = [
+    "Answer",
+    "AsyncClient",
+    "Client",
+    "Job",
+    "JobTimeoutError",
+    "MeshExecutor",
+    "Place",
+    "Progress",
+    "UnitCancelledError",
+    "UnitExpiredError",
+    "UnitFailedError",
+    "UnitQuarantinedError",
+    "UnitRaisedError",
+    "UnitRefusedError",
+    "unit",
+]

@@ -1,0 +1,301 @@
+"""A client: drives a desk with a link, and gives the application its answers.
+
+with mesh.Client(join=["tcp/127.0.0.1:7447"]) as client:
+    for answer in client.map(render, tiles).as_completed():
+        print(answer.key, answer.value)
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from steelyard.errors import SteelyardError, UsageError
+from steelyard.mesh import codec
+from steelyard.mesh.answer import Answer
+from steelyard.mesh.execution.wire import pack_call
+from steelyard.mesh.function import name_of, rules_of
+from steelyard.mesh.future import UnitFuture
+from steelyard.mesh.job import Job
+from steelyard.mesh.join import Place, open_link
+from steelyard.mesh.journal import Journal, Keys, Line
+from steelyard.mesh.loop import Loop
+from steelyard.mesh.node import understood
+from steelyard.mesh.protocol import desk_events as events
+from steelyard.mesh.protocol.desk import Desk
+from steelyard.mesh.protocol.lifecycle import State
+from steelyard.mesh.protocol.task import Rules, Task
+from steelyard.mesh.transport.base import Link, Peer, Query
+
+log = logging.getLogger(__name__)
+
+TOGETHER = 512  # units that are submitted at once: the first are out while the rest is packed
+
+
+class Sink(NamedTuple):
+    """Where the answer of a unit goes."""
+
+    deliver: Callable[[Answer], None]
+    key: Any
+    position: int = 0
+    line: bytes | None = None  # its key in the journal
+
+
+class Client:
+    """Has units, and gives them to whoever pulls."""
+
+    def __init__(
+        self,
+        join: Sequence[str] = (),
+        *,
+        weight: float = 1.0,
+        journal: str | Path | None = None,
+        name: str = "",
+        place: Place | None = None,
+        link: Link | None = None,
+    ) -> None:
+        if not weight > 0:
+            raise UsageError(f"a weight of {weight} is no share", hint="above 0; 1 is usual")
+        if isinstance(join, str):
+            raise UsageError("join is a list of endpoints", hint=f'join=["{join}"]')
+        self._journal = None if journal is None else Journal(Path(journal))
+        self._desk = Desk()
+        self._numbers = itertools.count(1)
+        self._query_numbers = itertools.count(1)
+        self._queries: dict[int, Query] = {}
+        self._sinks: dict[int, Sink] = {}
+        self._workers = threading.Condition()
+        self._closed = False
+        self._delivered = 0
+        self.pulls = 0  # how many nodes have sent
+        self._loop: Loop[events.Event] = Loop("steelyard-client", self._handle)
+        self._loop.start()
+        self._link = link or open_link(place or Place(join))
+        self._link.serve(self._asked)
+        self._link.watch(self._appeared, self._gone)
+        name = name or f"{socket.gethostname()}:{os.getpid()}"
+        self._card = codec.Card(name, weight)
+        self._link.announce(codec.CLIENT, codec.pack(self._card))
+
+    # What the application does.
+
+    def map(
+        self,
+        function: Callable[..., Any] | str,
+        *arguments: Iterable[Any],
+        keys: Iterable[Any] | None = None,
+        within: float | None = None,
+    ) -> Job:
+        """A unit for each item, or for each tuple of items of several iterables.
+
+        `keys` are what answers are known by; by default the items. `within` is how many seconds
+        all of it may take: units that are not done by then end as EXPIRED.
+        """
+        return self.starmap(function, zip(*arguments, strict=False), keys=keys, within=within)
+
+    def starmap(
+        self,
+        function: Callable[..., Any] | str,
+        arguments: Iterable[Sequence[Any]],
+        *,
+        keys: Iterable[Any] | None = None,
+        within: float | None = None,
+        rules: Rules | None = None,
+    ) -> Job:
+        """The same for calls whose arguments are there already, as a sequence each."""
+        calls = list(arguments)
+        named = [call[0] if len(call) == 1 else call for call in calls] if keys is None else keys
+        name = name_of(function)
+        packed = [pack_call(*call) for call in calls]
+        numbers: list[int] = []
+        job = Job(len(calls), self.workers, lambda: self._drop(numbers))
+        sinks = [Sink(job.deliver, key, at) for at, key in enumerate(named)]
+        if len(sinks) != len(calls):
+            raise UsageError(f"{len(sinks)} keys for {len(calls)} units", hint="one for each")
+        self._send(name, rules or rules_of(function), packed, sinks, within, numbers)
+        return job
+
+    def submit(
+        self, function: Callable[..., Any] | str, /, *args: Any, **kwargs: Any
+    ) -> Future[Any]:
+        """One unit, as a future of its value."""
+        numbers: list[int] = []
+        future = UnitFuture(lambda: self._drop(numbers))
+        name, rules = name_of(function), rules_of(function)
+        sink = Sink(future.deliver, args[0] if len(args) == 1 else args)
+        self._send(name, rules, [pack_call(*args, **kwargs)], [sink], None, numbers)
+        return future
+
+    def workers(self) -> int:
+        """Children of all nodes that are there."""
+        return self._desk.nodes.workers
+
+    def wait_for_workers(self, count: int = 1, timeout: float | None = None) -> bool:
+        """Until so many are there; False when the time was over before."""
+        with self._workers:
+            return self._workers.wait_for(lambda: self.workers() >= count, timeout)
+
+    def close(self) -> None:
+        """Leave the mesh; units that have not ended are cancelled."""
+        if self._closed:
+            return
+        self._closed = True
+        self._drop(list(self._sinks))
+        self._loop.close()
+        self._link.close()
+        if self._journal is not None:
+            self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _send(
+        self,
+        function: str,
+        rules: Rules,
+        packed: Sequence[bytes],
+        sinks: Sequence[Sink],
+        within: float | None,
+        numbers: list[int],
+    ) -> None:
+        if self._closed:
+            raise UsageError("this client is closed", hint="make another one")
+        until = None if within is None else time.monotonic() + within
+        units = list(zip(packed, sinks, strict=True))
+        if self._journal is not None:
+            units = self._resume(self._journal, function, units)
+        for first in range(0, len(units), TOGETHER):
+            tasks = []
+            for arguments, sink in units[first : first + TOGETHER]:
+                number = next(self._numbers)
+                self._sinks[number] = sink
+                numbers.append(number)
+                tasks.append(Task(number, function, arguments, rules, until))
+            self._loop.put(events.Submitted(tuple(tasks)))
+
+    def _resume(
+        self, journal: Journal, function: str, units: Iterable[tuple[bytes, Sink]]
+    ) -> list[tuple[bytes, Sink]]:
+        """Deliver what an earlier life has brought; return what is left."""
+        keys = Keys()
+        known = [(keys.of(function, arguments), arguments, sink) for arguments, sink in units]
+        lines = journal.find(key for key, _, _ in known)
+        for key, _, sink in known:
+            if key in lines:
+                line = lines[key]
+                answer = Answer(sink.key, State.DONE, line.value, line.output, line.seconds)
+                sink.deliver(answer.at(sink.position))
+        return [(a, sink._replace(line=key)) for key, a, sink in known if key not in lines]
+
+    def _drop(self, numbers: Iterable[int]) -> None:
+        self._loop.put(events.Dropped(tuple(numbers)))
+
+    # What happens, in threads of the link.
+
+    def _appeared(self, peer: Peer) -> None:
+        if peer.role != codec.NODE:
+            return
+        card = understood(peer)
+        if card is not None:
+            self._loop.put(events.NodeAppeared(peer.identity, card.offer))
+
+    def _gone(self, peer: Peer) -> None:
+        if peer.role == codec.NODE:
+            self._loop.put(events.NodeGone(peer.identity))
+
+    def _asked(self, query: Query) -> None:
+        try:
+            word, rest = codec.read_query(query.payload)
+            if word == codec.PULL:
+                pull = codec.read_pull(rest)
+                number = next(self._query_numbers)
+                self._queries[number] = query
+                self.pulls = number
+                self._loop.put(events.Pulled(query.sender, pull, number))
+            elif word == codec.STATUS:
+                query.reply(codec.pack(self.status()))
+            else:
+                query.refuse(f"a client does not know “{word:.20}”")
+        except SteelyardError as error:
+            query.refuse(error.message)
+
+    # What is done about it, in the thread of the loop.
+
+    def _handle(self, happened: Sequence[events.Event], now: float) -> float:
+        before = self._desk.nodes.workers
+        delivered: list[events.Deliver] = []
+        for command in self._desk.handle_all(happened, now):
+            match command:
+                case events.Reply(query, grant):
+                    self._queries.pop(query).reply(codec.pack(grant))
+                case events.Deliver():
+                    delivered.append(command)
+                case events.Stop(node, numbers):
+                    self._link.ask(node, codec.pack((codec.STOP, numbers)), _heard, _unheard)
+        if delivered:
+            self._deliver(delivered)
+        if self._desk.nodes.workers != before:
+            with self._workers:
+                self._workers.notify_all()
+        return self._desk.wakeup
+
+    def _deliver(self, delivered: Sequence[events.Deliver]) -> None:
+        answers = []
+        for told in delivered:
+            sink = self._sinks.pop(told.number)
+            answers.append((sink, Answer.of(sink.key, told).at(sink.position)))
+        if self._journal is not None:
+            self._write(self._journal, answers)
+        self._delivered += len(answers)
+        for sink, answer in answers:
+            sink.deliver(answer)
+
+    def _write(self, journal: Journal, answers: Iterable[tuple[Sink, Answer]]) -> None:
+        lines = [
+            Line(sink.line, answer.packed, answer.output, answer.seconds)
+            for sink, answer in answers
+            if sink.line is not None and answer.ok
+        ]
+        try:
+            journal.add(lines)
+        except SteelyardError as error:  # the answers are worth more than the journal
+            log.error("%s", error)
+
+    def status(self) -> dict[str, object]:
+        """What people may want to know."""
+        return {
+            "name": self._card.name,
+            "weight": self._card.weight,
+            "release": self._card.release,
+            "todo": self._desk.todo.total,
+            "inflight": len(self._desk.inflight),
+            "done": self._delivered,
+            "duplicates": self._desk.duplicates,
+            "workers": self.workers(),
+            "links": len(self._link.peers()),
+        }
+
+
+def _heard(_: bytes) -> None:
+    """A node that was told to stop did hear it."""
+
+
+def _unheard(why: str) -> None:
+    log.debug("a node was not told to stop: %s", why)  # its next pull will make up for it

@@ -1,0 +1,101 @@
+"""Messages as bytes: msgpack, tuples as they are.
+
+A query is `[word, …]`. Whatever cannot be read is a MalformedError that says what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import msgpack
+
+import steelyard
+from steelyard.errors import MalformedError
+from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.protocol.messages import VERSION, Grant, Offer, Order, Pull, Result
+
+PULL, STOP, STATUS = "pull", "stop", "status"
+NODE, CLIENT = "node", "client"  # roles
+
+T = TypeVar("T")
+
+
+class Card(NamedTuple):
+    """What a node or client says of itself when it announces its role."""
+
+    name: str  # for people
+    weight: float = 1.0
+    procs: int = 0
+    functions: tuple[str, ...] = ()
+    version: int = VERSION
+    release: str = steelyard.__version__
+
+    @property
+    def offer(self) -> Offer:
+        """What a node has to offer."""
+        return Offer(self.procs, frozenset(self.functions))
+
+
+def pack(message: object) -> bytes:
+    """Any of the messages."""
+    packed: bytes = msgpack.packb(message)
+    return packed
+
+
+def read_query(payload: bytes) -> tuple[str, tuple[Any, ...]]:
+    """The word of a query, and the rest of it."""
+    word, *rest = _read(payload, tuple, "query")
+    return str(word), tuple(rest)
+
+
+def read_pull(rest: tuple[Any, ...]) -> Pull:
+    """What follows the word PULL."""
+    return _understand(lambda: _pull(*rest), "pull")
+
+
+def read_stop(rest: tuple[Any, ...]) -> tuple[int, ...]:
+    """What follows the word STOP."""
+    return _understand(lambda: tuple(int(number) for number in rest[0]), "stop")
+
+
+def read_grant(payload: bytes) -> Grant:
+    """The answer to a pull."""
+    return _read(payload, _grant, "grant")
+
+
+def read_card(payload: bytes) -> Card:
+    """An announcement. Of another version nothing but the version is to be relied upon."""
+    return _read(payload, lambda rest: Card(*rest), "announcement")
+
+
+def read_status(payload: bytes) -> dict[str, Any]:
+    """The answer to STATUS."""
+    return _read(payload, dict, "status")
+
+
+def _pull(serial: int, seen: int, want: int, idle: int, park: bool, *rest: Any) -> Pull:
+    holding, results = rest
+    told = tuple(Result(number, _KINDS[kind], *more) for number, kind, *more in results)
+    return Pull(serial, seen, want, idle, park, holding, told)
+
+
+def _grant(rest: tuple[Any, ...]) -> Grant:
+    orders, more, stop = rest
+    return Grant(tuple(Order(*one) for one in orders), more, stop)
+
+
+_KINDS = {kind.value: kind for kind in Kind}
+
+
+def _read(payload: bytes, build: Callable[[Any], T], what: str) -> T:
+    return _understand(
+        lambda: build(msgpack.unpackb(payload, use_list=False, strict_map_key=False)), what
+    )
+
+
+def _understand(build: Callable[[], T], what: str) -> T:
+    try:
+        return build()
+    except (ValueError, TypeError, KeyError, IndexError, msgpack.UnpackException) as error:
+        raise MalformedError(f"not a {what} of the mesh: {type(error).__name__}: {error}") from None

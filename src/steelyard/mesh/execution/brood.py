@@ -1,0 +1,133 @@
+"""The children of a pool and the process that forks them, as the pool holds them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from steelyard.mesh.execution import capture
+from steelyard.mesh.execution.orders import ticket_of
+from steelyard.mesh.execution.parcel import Parcel, Receiver
+from steelyard.mesh.execution.slots import Slot, Slots
+
+
+class Line(NamedTuple):
+    """What connects a pool with one life of a child."""
+
+    ours: socket.socket
+    theirs: socket.socket  # kept, to take back what the child has not read
+    output: int
+
+    def close(self) -> None:
+        self.ours.close()
+        self.theirs.close()
+        os.close(self.output)
+
+
+class News(NamedTuple):
+    """What the nursery tells; of a child's end, which and how."""
+
+    ended: int | None
+    status: int
+
+
+class Brood:
+    """One nursery and its children; when the nursery dies, the next brood begins."""
+
+    def __init__(self, count: int, preload: Sequence[str]) -> None:
+        self.slots, fd = Slots.create(count)
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._receiver = Receiver()
+        told = {"path": sys.path, "preload": list(preload)}
+        try:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "steelyard.mesh.execution.nursery"),
+                    *(str(theirs.fileno()), str(fd), json.dumps(told)),
+                ],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno(), fd],
+                start_new_session=True,  # Ctrl-C is the node's to handle
+            )
+        finally:
+            theirs.close()
+            os.close(fd)
+        self.lines = [self._fork(number) for number in range(count)]
+        self.control.setblocking(False)
+
+    def _fork(self, number: int) -> Line:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        line = Line(ours, theirs, capture.create())
+        with suppress(OSError):  # a dead nursery is noticed by its silence
+            fds = [theirs.fileno(), line.output]
+            socket.send_fds(self.control, [f"fork {number}".encode()], fds)
+        return line
+
+    def renew(self, number: int) -> None:
+        """A new child in the place of one that ended."""
+        self.lines[number].close()
+        self.lines[number] = self._fork(number)
+
+    def kill(self, number: int) -> None:
+        """Have a child killed; its end is told when it is over."""
+        with suppress(OSError):
+            self.control.send(f"kill {number}".encode())
+
+    def news(self) -> News | None:
+        """The next word of the nursery; None when it is gone."""
+        try:
+            text = self.control.recv(256).decode()
+        except ConnectionError:
+            return None
+        if not text:
+            return None
+        verb, *rest = text.split()
+        return News(int(rest[0]), int(rest[1])) if verb == "ended" else News(None, 0)
+
+    def slot(self, number: int) -> Slot:
+        """What a child is at."""
+        return self.slots.read(number)
+
+    def unread(self, number: int) -> list[int]:
+        """Take back the orders that a child has not read: their tickets."""
+        tickets = []
+        theirs = self.lines[number].theirs
+        while (got := self._try(theirs, socket.MSG_DONTWAIT)) is not None:
+            tickets.append(ticket_of(got))
+            if got.fd is not None:
+                os.close(got.fd)
+        return tickets
+
+    def answers(self, number: int) -> Iterator[Parcel]:
+        """What a child has answered and nobody has read."""
+        while (got := self._try(self.lines[number].ours)) is not None:
+            yield got
+
+    def _try(self, link: socket.socket, flags: int = 0) -> Parcel | None:
+        try:
+            return self._receiver.receive(link, flags)
+        except (BlockingIOError, ConnectionError):
+            return None
+
+    def end(self) -> None:
+        """Kill a nursery that does not even start."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the nursery, and with it the children."""
+        self.control.close()
+        try:
+            self._process.wait(5.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for line in self.lines:
+            line.close()
+        self.slots.close()

@@ -1,0 +1,223 @@
+"""Which child gets which unit, and who is to blame when a child ends. Pure: no clock, no process.
+
+Units wait in a backlog. Each child is given some ahead, 10 ms of work, so that it need not wait for
+the pool; when one has nothing to do and another has units that it has not begun, these are taken
+back and dealt out anew.
+
+A child runs its units in order. When it ends, its slot says whether it had begun one, and which:
+that one is to blame, unless we killed the child for another. All others go back to the front.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from math import ceil
+from typing import NamedTuple
+
+from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.execution.slots import Phase, Slot
+from steelyard.mesh.execution.unit import Unit
+
+AHEAD = 0.010  # seconds of work that a child is given
+DEEPEST = 64  # units
+IMPORT_LIMIT = 60.0  # seconds; the import of a unit's module does not count as the unit's time
+_RECENT = 0.2  # share of the newest unit in the mean
+
+
+@dataclass(slots=True)
+class Entry:
+    """A unit that has no outcome yet."""
+
+    ticket: int
+    unit: Unit
+    child: int | None = None  # None: in the backlog
+    losses: int = 0  # times that it was running when all children were lost at once
+
+
+@dataclass(slots=True)
+class Seat:
+    """A child, as the dealer sees it."""
+
+    queue: dict[int, Entry] = field(default_factory=dict)  # by ticket, in order
+    full: bool = False  # its socket; until its next answer
+    killed_for: tuple[int, Kind] | None = None
+
+
+class Verdict(NamedTuple):
+    """The unit that a child's end is the outcome of."""
+
+    entry: Entry
+    kind: Kind
+
+
+class Dealer:
+    """Hands units to children."""
+
+    def __init__(self, children: int) -> None:
+        self._seats = [Seat() for _ in range(children)]
+        self._backlog: deque[Entry] = deque()
+        self._entries: dict[int, Entry] = {}
+        self._mean = AHEAD / 2  # seconds per unit
+        self._timed = 0  # entries with a deadline
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, ticket: int) -> bool:
+        return ticket in self._entries
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there are units that no child has."""
+        return bool(self._backlog)
+
+    @property
+    def free(self) -> int:
+        """Children without work, if it were spread."""
+        return max(0, len(self._seats) - len(self._entries))
+
+    @property
+    def timed(self) -> bool:
+        """Whether there are deadlines to look after."""
+        return self._timed > 0
+
+    @property
+    def slack(self) -> float:
+        """Seconds for which no child is likely to run out of work."""
+        return self._mean * (min(len(seat.queue) for seat in self._seats) - 1)
+
+    def take(self, batch: Iterable[tuple[int, Unit]]) -> None:
+        """New units."""
+        for ticket, unit in batch:
+            if ticket in self._entries:
+                raise ValueError(f"ticket {ticket} is in use")
+            entry = self._entries[ticket] = Entry(ticket, unit)
+            self._backlog.append(entry)
+            self._timed += unit.deadline is not None
+
+    def deal(self) -> Iterator[tuple[int, Entry]]:
+        """Units that children are to be given now; each is theirs when it comes out of here."""
+        depth = max(1, min(DEEPEST, ceil(AHEAD / self._mean)))
+        while self._backlog:
+            number = self._emptiest(depth)
+            if number is None:
+                return
+            entry = self._backlog.popleft()
+            entry.child = number
+            self._seats[number].queue[entry.ticket] = entry
+            yield number, entry
+
+    def _emptiest(self, depth: int) -> int | None:
+        best, fewest = None, depth
+        for number, seat in enumerate(self._seats):
+            if len(seat.queue) < fewest and not seat.full and seat.killed_for is None:
+                best, fewest = number, len(seat.queue)
+        return best
+
+    def refuse(self, number: int, entry: Entry) -> None:
+        """A child's socket had no room for a unit that was just dealt."""
+        self._seats[number].full = True
+        self._return([entry])
+
+    def finish(self, number: int, ticket: int, seconds: float) -> Entry | None:
+        """A child answered; None when the answer is to nothing that it was asked."""
+        entry = self._seats[number].queue.pop(ticket, None)
+        if entry is not None:
+            self._seats[number].full = False
+            self._forget(entry)
+            self._mean += _RECENT * (max(seconds, 1e-5) - self._mean)
+        return entry
+
+    def rich(self) -> int | None:
+        """A child whose units should be taken back, as another has none and none are waiting."""
+        if self._backlog or all(seat.queue for seat in self._seats):
+            return None
+        number = max(range(len(self._seats)), key=lambda one: len(self._seats[one].queue))
+        return number if len(self._seats[number].queue) > 1 else None
+
+    def recall(self, number: int, tickets: Iterable[int]) -> None:
+        """These were taken back from a child before it saw them."""
+        queue = self._seats[number].queue
+        self._return([queue[ticket] for ticket in tickets if ticket in queue])
+
+    def holder(self, ticket: int) -> int | None:
+        """The child that has a unit; None when it is in the backlog."""
+        return self._entries[ticket].child
+
+    def drop(self, ticket: int) -> Entry:
+        """Forget a unit that is in the backlog."""
+        entry = self._entries[ticket]
+        self._forget(entry)
+        self._backlog.remove(entry)
+        return entry
+
+    def condemn(self, ticket: int, kind: Kind) -> int | None:
+        """The child that is to be killed to end a unit; None when it is being killed already."""
+        number = self._entries[ticket].child
+        if number is None or self._seats[number].killed_for is not None:
+            return None
+        self._seats[number].killed_for = (ticket, kind)
+        return number
+
+    def left(self, number: int, slot: Slot, now: float) -> float | None:
+        """Seconds that the unit a child is at has left, not above zero when it is over."""
+        entry = self._seats[number].queue.get(slot.ticket)
+        if entry is None or self._seats[number].killed_for is not None:
+            return None
+        limit = IMPORT_LIMIT if slot.phase is Phase.IMPORTING else entry.unit.deadline
+        return None if limit is None else slot.since + limit - now
+
+    def end(self, number: int, slot: Slot, by_kill: bool) -> Verdict | None:
+        """A child ended, all its answers are in: the unit to blame. The others are dealt anew."""
+        seat = self._seats[number]
+        self._seats[number] = Seat()
+        running = seat.queue.get(slot.ticket)
+        if running is not None and seat.killed_for is not None and by_kill:
+            kind = seat.killed_for[1] if seat.killed_for[0] == running.ticket else None
+        else:
+            kind = Kind.CRASHED
+        verdict = None
+        if running is not None and kind is not None:
+            del seat.queue[running.ticket]
+            self._forget(running)
+            verdict = Verdict(running, kind)
+        self._return(seat.queue.values())
+        return verdict
+
+    def clear(self) -> list[int]:
+        """Forget everything: the tickets."""
+        tickets = list(self._entries)
+        self._seats = [Seat() for _ in self._seats]
+        self._backlog.clear()
+        self._entries.clear()
+        self._timed = 0
+        return tickets
+
+    def lose(self, slots: list[Slot]) -> list[tuple[Verdict, int]]:
+        """All children are gone at once, by no fault of a unit's, unless it happens to it again."""
+        verdicts = []
+        for number, slot in enumerate(slots):
+            running = self._seats[number].queue.get(slot.ticket)
+            if running is not None:
+                running.losses += 1
+                if running.losses > 1:
+                    del self._seats[number].queue[running.ticket]
+                    self._forget(running)
+                    verdicts.append((Verdict(running, Kind.CRASHED), number))
+            self._return(self._seats[number].queue.values())
+            self._seats[number] = Seat()
+        return verdicts
+
+    def _forget(self, entry: Entry) -> None:
+        del self._entries[entry.ticket]
+        self._timed -= entry.unit.deadline is not None
+
+    def _return(self, entries: Iterable[Entry]) -> None:
+        """Back to the front, in the order they had."""
+        for entry in reversed(list(entries)):
+            if entry.child is not None:
+                self._seats[entry.child].queue.pop(entry.ticket, None)
+            entry.child = None
+            self._backlog.appendleft(entry)

@@ -1,0 +1,218 @@
+"""Keeps children at work: does what the dealer decides, and tells it what came of it.
+
+Not for several threads at once: the pool sees to that.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import time
+from collections.abc import Iterable, Sequence
+
+from steelyard.mesh.execution import capture, wire
+from steelyard.mesh.execution.brood import Brood
+from steelyard.mesh.execution.dealer import Dealer, Verdict
+from steelyard.mesh.execution.orders import read_answer, send_order
+from steelyard.mesh.execution.outcome import Failure, Kind, Outcome
+from steelyard.mesh.execution.slots import Phase, Slot
+from steelyard.mesh.execution.unit import Unit
+
+TICK = 0.05  # seconds between looks at deadlines
+SLOW_TICK = 1.0  # between looks at what children print
+LONGEST_NAP, SHORTEST_NAP = 0.003, 0.0003
+START_LIMIT = 60.0  # seconds for a nursery with what it preloads
+GIVE_UP = 3  # nurseries that did not even start
+PAUSE = 0.5  # seconds after one that did not
+CONTROL = -1  # among the numbers of children, the nursery's
+
+
+class Keeper:
+    """A dealer, and the brood it hands units to."""
+
+    def __init__(self, children: int, preload: Sequence[str]) -> None:
+        self.outbox: list[Outcome] = []
+        self.dealer = Dealer(children)
+        self._count, self._preload = children, tuple(preload)
+        self._unwanted: set[int] = set()
+        self._failed_starts = 0
+        self.selector = selectors.DefaultSelector()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._up, self._born = False, time.monotonic()
+        self._brood = Brood(self._count, self._preload)
+        self.selector.register(self._brood.control, selectors.EVENT_READ, CONTROL)
+        for number in range(self._count):
+            self._listen_to(number)
+
+    def _listen_to(self, number: int) -> None:
+        self.selector.register(self._brood.lines[number].ours, selectors.EVENT_READ, number)
+
+    def take(self, batch: Iterable[tuple[int, Unit]]) -> None:
+        """New units."""
+        self.dealer.take(batch)
+        self.deal()
+
+    def deal(self) -> None:
+        """Give children what the dealer has for them."""
+        while (rich := self.dealer.rich()) is not None:
+            self.dealer.recall(rich, self._brood.unread(rich))
+            if not self.dealer.waiting:  # it is at its last already
+                return
+            self._send()
+        self._send()
+
+    def _send(self) -> None:
+        for number, entry in self.dealer.deal():
+            try:
+                send_order(self._brood.lines[number].ours, entry.ticket, entry.unit)
+            except BlockingIOError:
+                self.dealer.refuse(number, entry)
+
+    def cancel(self, ticket: int) -> None:
+        """End a unit, wherever it is."""
+        if ticket not in self.dealer:
+            return
+        self._unwanted.add(ticket)
+        holder = self.dealer.holder(ticket)
+        if holder is not None:
+            self.dealer.recall(holder, self._brood.unread(holder))
+        if self.dealer.holder(ticket) is None:
+            self.dealer.drop(ticket)
+            self._tell(ticket, Kind.CANCELLED, Failure("Cancelled", "cancelled before it began"))
+        else:
+            self._condemn(ticket, Kind.CANCELLED)
+        self.deal()
+
+    def _condemn(self, ticket: int, kind: Kind) -> None:
+        number = self.dealer.condemn(ticket, kind)
+        if number is not None:
+            self._brood.kill(number)
+
+    def attend(self, number: int) -> None:
+        """There is something to read from a child, or from the nursery."""
+        if number != CONTROL:
+            self._read(number)
+        elif (news := self._brood.news()) is None:
+            self._start_over()
+        elif news.ended is not None:
+            self._end(news.ended, news.status)
+        else:
+            self._up, self._failed_starts = True, 0
+
+    def _read(self, number: int) -> None:
+        for got in self._brood.answers(number):
+            answer = read_answer(got)
+            if self.dealer.finish(number, answer.ticket, answer.seconds) is not None:
+                self._unwanted.discard(answer.ticket)
+                self.outbox.append(Outcome(*answer))
+
+    def _end(self, number: int, status: int) -> None:
+        """A child has ended."""
+        self._read(number)
+        slot = self._brood.slot(number)
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        verdict = self.dealer.end(number, slot, killed)
+        if verdict is not None:
+            self._blame(verdict, slot, number, ended_by(status))
+        self.selector.unregister(self._brood.lines[number].ours)
+        if status < 0:
+            time.sleep(PAUSE)  # the machine has no room for a process: asking at once is no help
+        self._brood.renew(number)
+        self._listen_to(number)
+        for ticket in list(self._unwanted):
+            self.cancel(ticket)
+
+    def _start_over(self) -> None:
+        """The nursery is gone, and all children with it: another one, without preloading."""
+        if not self._up:
+            self._failed_starts += 1
+            self._preload = ()
+            time.sleep(PAUSE)
+        slots = [self._brood.slot(number) for number in range(self._count)]
+        for number in range(self._count):
+            self._read(number)
+        for verdict, number in self.dealer.lose(slots):
+            self._blame(verdict, slots[number], number, "the end of its nursery")
+        if self._failed_starts >= GIVE_UP:
+            for ticket in self.dealer.clear():
+                why = Failure("NurseryError", "no child process can be started on this node")
+                self._tell(ticket, Kind.CRASHED, why)
+        self._drop_brood()
+        self._begin()
+
+    def _drop_brood(self) -> None:
+        for key in list(self.selector.get_map().values()):
+            if isinstance(key.data, int):
+                self.selector.unregister(key.fileobj)
+        self._brood.close()
+
+    def look_after(self) -> None:
+        """Kill what is overdue."""
+        if not self._up:
+            if time.monotonic() - self._born > START_LIMIT:
+                self._brood.end()
+            return
+        now = time.monotonic()
+        for number in range(self._count):
+            slot = self._brood.slot(number)
+            left = self.dealer.left(number, slot, now)
+            if left is not None and left <= 0:
+                self._condemn(slot.ticket, Kind.HUNG)
+
+    def relieve(self) -> None:
+        """Throw away output that would fill the machine."""
+        for line in self._brood.lines:
+            capture.relieve(line.output)
+
+    def _blame(self, verdict: Verdict, slot: Slot, number: int, how: str) -> None:
+        seconds = time.monotonic() - slot.since if slot.phase is Phase.RUNNING else 0.0
+        failure = {
+            Kind.CANCELLED: Failure("Cancelled", "cancelled while it ran"),
+            Kind.HUNG: Failure("Hung", f"not done after {seconds:.3g} s, and killed"),
+        }.get(verdict.kind, Failure("Crashed", f"its child process ended in it: {how}"))
+        output = capture.read(self._brood.lines[number].output)
+        self._tell(verdict.entry.ticket, verdict.kind, failure, output, seconds)
+
+    def _tell(
+        self, ticket: int, kind: Kind, why: Failure, output: bytes = b"", seconds: float = 0.0
+    ) -> None:
+        self._unwanted.discard(ticket)
+        self.outbox.append(Outcome(ticket, kind, wire.pack_failure(why), output, seconds))
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds until something has to be looked at, if nothing happens before."""
+        if not self._up:
+            return SLOW_TICK
+        if not len(self.dealer):
+            return None
+        return TICK if self.dealer.timed else SLOW_TICK
+
+    @property
+    def nap(self) -> float:
+        """Seconds that answers may wait, for more of them to be read at once."""
+        slack = min(self.dealer.slack / 2, LONGEST_NAP)
+        return slack if slack > SHORTEST_NAP else 0.0
+
+    def close(self) -> None:
+        """End everything."""
+        self._drop_brood()
+        self.selector.close()
+
+
+def ended_by(status: int) -> str:
+    """A process's end in words."""
+    if not os.WIFSIGNALED(status):
+        return f"exit code {os.waitstatus_to_exitcode(status)}"
+    number = os.WTERMSIG(status)
+    try:
+        name = signal.Signals(number).name
+    except ValueError:  # real-time signals have no names
+        name = f"signal {number}"
+    return f"killed by {name}{OUT_OF_MEMORY if number == signal.SIGKILL else ''}"
+
+
+OUT_OF_MEMORY = ", by somebody else; is the machine out of memory?"

@@ -1,0 +1,149 @@
+"""The process that forks children: small, with one thread and none of the node's.
+
+A node has threads (the transport's), and a fork of such a process may inherit a lock that nobody
+will ever release. So it starts this one anew, and this one forks: in a few milliseconds, with
+everything imported. It ends its children when the node is gone, and they are killed when it is.
+
+    pool → nursery   fork <number> with (socket, output) · kill <number>
+    nursery → pool   up · ended <number> <status>
+
+`status` is as waitpid has it; −1 says that it could not be forked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import threading
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+from steelyard.mesh.execution import child
+from steelyard.mesh.execution.slots import Slots
+
+_SET_DEATH_SIGNAL, _SET_NAME = 1, 15  # of prctl
+_KILLED_FIRST = 500  # of 1000: when memory is short, a unit goes before the node does
+
+
+class Nursery:
+    """Forks, kills and buries children."""
+
+    def __init__(self, control: socket.socket, slots: Slots) -> None:
+        self._control, self._slots = control, slots
+        self._selector = selectors.DefaultSelector()
+        self._pids: dict[int, int] = {}  # by the child's number
+        self._pid = os.getpid()
+
+    def run(self) -> None:
+        """Until the pool is gone."""
+        self._selector.register(self._control, selectors.EVENT_READ)
+        self._tell("up")
+        try:
+            while True:
+                for key, _ in self._selector.select():
+                    if key.data is not None:
+                        self._bury(key.data, key.fd)
+                    elif not self._obey():
+                        return
+        finally:
+            for number in self._pids:
+                self._kill(number)
+
+    def _obey(self) -> bool:
+        message, fds, _, _ = socket.recv_fds(self._control, 256, 2)
+        if not message:
+            return False
+        verb, number = message.decode().split()
+        if verb == "fork":
+            self._fork(int(number), *fds)
+        else:
+            self._kill(int(number))
+        return True
+
+    def _fork(self, number: int, link: int, output: int) -> None:
+        try:
+            pid = os.fork()
+        except OSError:
+            self._tell(f"ended {number} -1")
+        else:
+            if not pid:
+                self._become(number, link, output)
+            self._pids[number] = pid
+            self._selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (number, pid))
+        os.close(link)
+        os.close(output)
+
+    def _become(self, number: int, link: int, output: int) -> NoReturn:
+        """The child: nothing of the nursery is left in it."""
+        os.setsid()  # its own group, so that what it starts is killed with it
+        libc = ctypes.CDLL(None)
+        libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+        libc.prctl(_SET_NAME, b"steelyard-unit")
+        if os.getppid() != self._pid:  # it died before the line above
+            os._exit(0)
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text(str(_KILLED_FIRST))
+        for key in list(self._selector.get_map().values()):
+            if key.fd != self._control.fileno():
+                os.close(key.fd)
+        self._selector.close()
+        self._control.close()
+        child.main(number, socket.socket(fileno=link), output, self._slots)
+        os._exit(1)
+
+    def _kill(self, number: int) -> None:
+        if number in self._pids:
+            end(self._pids[number])
+
+    def _bury(self, who: tuple[int, int], fd: int) -> None:
+        number, pid = who
+        end(pid)  # its group; before it is buried nobody else can have that number
+        _, status = os.waitpid(pid, 0)
+        self._selector.unregister(fd)
+        os.close(fd)
+        del self._pids[number]
+        self._tell(f"ended {number} {status}")
+
+    def _tell(self, text: str) -> None:
+        with suppress(ConnectionError):
+            self._control.send(text.encode())
+
+
+def end(pid: int) -> None:
+    """Kill a child and what it started; the group is not there yet when it was just forked."""
+    for kill in (os.kill, os.killpg):
+        with suppress(ProcessLookupError):
+            kill(pid, signal.SIGKILL)
+
+
+def preload(names: list[str]) -> None:
+    """Import what children will want, so that they need not; they say what is wrong with it."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except BaseException:
+            traceback.print_exc(file=sys.stderr)
+
+
+def main() -> None:
+    """`python -m steelyard.mesh.execution.nursery CONTROL SLOTS JSON`."""
+    control, slots, told = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
+    sys.path[:] = told["path"]
+    preload(told["preload"])
+    if threading.active_count() > 1:  # libraries in C (OpenBLAS) take care of forks by themselves
+        sys.exit("what was preloaded has started threads: it is left to the children")
+    gc.freeze()  # or the first collection would copy all pages that children share
+    Nursery(socket.socket(fileno=control), Slots(slots)).run()
+
+
+if __name__ == "__main__":
+    main()

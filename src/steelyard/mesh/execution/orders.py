@@ -1,0 +1,80 @@
+"""What goes over the socket between a pool and one child: orders out, answers back."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import NamedTuple
+
+from steelyard.mesh.execution import parcel
+from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.execution.unit import Unit
+
+_ORDER = struct.Struct("<QqH")  # ticket, memory or −1, length of the function's name
+_ANSWER = struct.Struct("<QdBI")  # ticket, seconds, kind, length of the output
+_KINDS = tuple(Kind)
+_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
+MOST_OUTPUT = parcel.INLINE // 2
+
+
+class Order(NamedTuple):
+    """A unit, as its child sees it."""
+
+    ticket: int
+    function: str
+    memory: int | None
+    arguments: bytes | memoryview
+
+
+class Answer(NamedTuple):
+    """An outcome, as its child tells it."""
+
+    ticket: int
+    kind: Kind
+    value: bytes
+    output: bytes
+    seconds: float
+
+
+def send_order(link: socket.socket, ticket: int, unit: Unit) -> None:
+    """Tell a child to run a unit after those it has."""
+    name = unit.function.encode()
+    head = _ORDER.pack(ticket, -1 if unit.memory is None else unit.memory, len(name)) + name
+    parcel.send(link, head, [unit.arguments])
+
+
+def read_order(got: parcel.Parcel) -> Order:
+    """An order that was received."""
+    ticket, memory, length = _ORDER.unpack_from(got.message)
+    name = bytes(got.message[_ORDER.size : _ORDER.size + length]).decode()
+    if got.fd is None:
+        arguments: bytes | memoryview = bytes(got.message[_ORDER.size + length :])
+    else:
+        arguments = parcel.look_at(got.fd)
+    return Order(ticket, name, None if memory < 0 else memory, arguments)
+
+
+def ticket_of(got: parcel.Parcel) -> int:
+    """Of an order: whose it is."""
+    ticket: int = _ORDER.unpack_from(got.message)[0]
+    return ticket
+
+
+def send_answer(
+    link: socket.socket,
+    ticket: int,
+    kind: Kind,
+    value: list[parcel.Piece],
+    output: bytes,
+    seconds: float,
+) -> None:
+    """Tell the pool what became of a unit; waits while the socket is full."""
+    head = _ANSWER.pack(ticket, seconds, _NUMBERS[kind], len(output))
+    parcel.send(link, head, [output, *value])
+
+
+def read_answer(got: parcel.Parcel) -> Answer:
+    """An answer that was received."""
+    ticket, seconds, kind, length = _ANSWER.unpack_from(got.message)
+    body = bytes(got.message[_ANSWER.size :]) if got.fd is None else parcel.take(got.fd)
+    return Answer(ticket, _KINDS[kind], body[length:], body[:length], seconds)

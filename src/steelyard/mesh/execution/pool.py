@@ -1,0 +1,131 @@
+"""The children of one node: units in, outcomes out.
+
+`start` sends orders from the thread that calls it. One thread of the pool's own reads answers,
+looks after deadlines and tells outcomes. While every child has work ahead it reads only every few
+milliseconds: answers wait in the sockets, where no crash can hurt them, and many are read at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import selectors
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from steelyard.mesh.execution.keeper import SLOW_TICK, Keeper
+from steelyard.mesh.execution.outcome import Outcome
+from steelyard.mesh.execution.unit import Unit
+
+Deliver = Callable[[Outcome], None]
+log = logging.getLogger(__name__)
+
+
+class Executor(Protocol):
+    """What a node knows of a pool. All of it may be called from any thread.
+
+    A pool is made with the number of its children and a `Deliver`, which is called once for each
+    ticket, from a thread of the pool, one call at a time. It must not block, and may call
+    `start` and `cancel`.
+    """
+
+    def start(self, ticket: int, unit: Unit) -> None:
+        """Run a unit as soon as a child is free; a ticket is used once in a pool's life."""
+
+    def start_all(self, batch: Iterable[tuple[int, Unit]]) -> None:
+        """The same for many; cheaper than one by one."""
+
+    def cancel(self, ticket: int) -> None:
+        """End a unit, running or not; its outcome comes, CANCELLED unless it had ended before."""
+
+    @property
+    def free(self) -> int:
+        """Children that would have nothing to do if all units so far were spread over them."""
+
+    def close(self) -> None:
+        """Kill the children; units that are not done have no outcome, nor is any told after."""
+
+
+class Pool:
+    """An executor whose children are forked by a nursery."""
+
+    def __init__(self, children: int, deliver: Deliver, *, preload: Sequence[str] = ()) -> None:
+        self._deliver = deliver
+        self._lock = threading.Lock()
+        self._closed = False
+        self._keeper = Keeper(children, preload)
+        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._keeper.selector.register(self._wake, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._run, name="steelyard-pool", daemon=True)
+        self._thread.start()
+
+    def start(self, ticket: int, unit: Unit) -> None:
+        self.start_all([(ticket, unit)])
+
+    def start_all(self, batch: Iterable[tuple[int, Unit]]) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            before = self._keeper.patience
+            self._keeper.take(batch)
+            if self._keeper.patience != before:
+                self._rouse()
+
+    def cancel(self, ticket: int) -> None:
+        with self._lock:
+            if not self._closed:
+                self._keeper.cancel(ticket)
+                self._rouse()
+
+    @property
+    def free(self) -> int:
+        return self._keeper.dealer.free
+
+    def close(self) -> None:
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._rouse()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _rouse(self) -> None:
+        os.eventfd_write(self._wake, 1)
+
+    def _run(self) -> None:
+        relieved = time.monotonic()
+        while not self._closed:
+            ready = self._keeper.selector.select(self._keeper.patience)
+            now = time.monotonic()
+            with self._lock:
+                for key, _ in ready:
+                    self._attend(key.data)
+                self._keeper.look_after()
+                self._keeper.deal()
+                if now - relieved >= SLOW_TICK:
+                    relieved = now
+                    self._keeper.relieve()
+                told, self._keeper.outbox = self._keeper.outbox, []
+                nap = self._keeper.nap
+            for outcome in told:
+                self._tell(outcome)
+            if nap:
+                time.sleep(nap)
+        self._keeper.close()
+        os.close(self._wake)
+
+    def _attend(self, number: int | None) -> None:
+        if number is None:
+            os.eventfd_read(self._wake)
+        else:
+            self._keeper.attend(number)
+
+    def _tell(self, outcome: Outcome) -> None:
+        if self._closed:
+            return
+        try:
+            self._deliver(outcome)
+        except Exception:
+            log.exception("an outcome could not be delivered")

@@ -1,0 +1,150 @@
+"""Values as bytes: msgpack, and numpy arrays beside it.
+
+None, booleans, numbers (complex ones, too), text, bytes, lists, tuples (they arrive as lists) and
+dicts go as msgpack has them. Arrays go behind the rest, in one piece each, so that packing copies
+them once and unpacking never: what arrives is a view of the message, and read-only.
+
+    plain        msgpack
+    with arrays  0xC1 · length of the head (u32) · head, padded · array, padded · …
+
+0xC1 is the one byte that msgpack never begins with. Padding makes arrays start at multiples of 64,
+which is what vector instructions like. Code is never packed, and never run by unpacking.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from typing import Any
+
+import msgpack
+
+from steelyard.errors import Fault, SteelyardError
+from steelyard.mesh.execution.outcome import Failure
+
+COMPLEX, ARRAY = 1, 2  # extension types of msgpack
+_MARK, _ALIGN = 0xC1, 64
+_HEAD, _COMPLEX = struct.Struct("<BxxxI"), struct.Struct("<dd")
+_SHAPED = "biufcmMSUV"  # kinds of dtype that are bytes and nothing else
+
+
+class WireError(SteelyardError):
+    """A value is of a type that cannot be sent, or what was sent is not a value."""
+
+    fault = Fault.APPLICATION
+
+
+def pack(value: object) -> bytes:
+    """A value as bytes."""
+    return b"".join(pack_parts(value))
+
+
+def pack_parts(value: object) -> list[bytes | memoryview]:
+    """The same in pieces, to be written one after the other: nothing large is copied."""
+    arrays: list[memoryview] = []
+
+    def other(one: object) -> object:
+        return _extend(one, arrays)
+
+    try:
+        head: bytes = msgpack.packb(value, default=other)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise WireError(
+            f"cannot be sent: {error}",
+            hint="use numbers below 2**64, text, bytes, lists, dicts and numpy arrays",
+        ) from None
+    if not arrays:
+        return [head]
+    parts: list[bytes | memoryview] = [_HEAD.pack(_MARK, len(head)), head]
+    at = _HEAD.size + len(head)
+    for array in arrays:
+        parts += (bytes(-at % _ALIGN), array)
+        at += -at % _ALIGN + array.nbytes
+    return parts
+
+
+def unpack(data: bytes | memoryview) -> Any:
+    """The value again; arrays in it keep `data` alive."""
+    try:
+        if data and data[0] == _MARK:
+            return _unpack_with_arrays(memoryview(data))
+        return msgpack.unpackb(data, ext_hook=_plain_extension, strict_map_key=False)
+    except (ValueError, TypeError, struct.error, msgpack.exceptions.UnpackException) as error:
+        raise WireError(f"is not a packed value: {error}") from None
+
+
+def pack_call(*args: object, **kwargs: object) -> bytes:
+    """The arguments of a unit."""
+    return pack([args, kwargs])
+
+
+def unpack_call(data: bytes | memoryview) -> tuple[list[Any], dict[str, Any]]:
+    """What a unit's function is called with."""
+    args, kwargs = unpack(data)
+    return args, kwargs
+
+
+def pack_failure(failure: Failure) -> bytes:
+    """What stands in an outcome instead of a value."""
+    return pack([failure.type, failure.message, failure.traceback])
+
+
+def unpack_failure(data: bytes) -> Failure:
+    """The failure again."""
+    return Failure(*unpack(data))
+
+
+def _extend(value: object, arrays: list[memoryview]) -> object:
+    """What msgpack does not know."""
+    if isinstance(value, complex):
+        return msgpack.ExtType(COMPLEX, _COMPLEX.pack(value.real, value.imag))
+    numpy = sys.modules.get("numpy")  # without it there are no arrays
+    if numpy is not None and isinstance(value, numpy.ndarray):
+        return _set_aside(numpy, value, arrays)
+    if numpy is not None and isinstance(value, numpy.generic):
+        return value.item()
+    raise TypeError(f"a value of type {type(value).__module__}.{type(value).__qualname__}")
+
+
+def _set_aside(numpy: Any, array: Any, arrays: list[memoryview]) -> object:
+    if array.dtype.kind not in _SHAPED or array.dtype.hasobject or array.dtype.names:
+        raise TypeError(f"a numpy array of dtype {array.dtype}")
+    whole = numpy.ascontiguousarray(array)
+    arrays.append(memoryview(whole.reshape(-1).view(numpy.uint8)))
+    shape = [array.dtype.str, list(array.shape), whole.nbytes]
+    return msgpack.ExtType(ARRAY, msgpack.packb(shape))
+
+
+def _plain_extension(code: int, data: bytes) -> object:
+    if code == COMPLEX:
+        return complex(*_COMPLEX.unpack(data))
+    raise ValueError(f"extension {code}")
+
+
+def _unpack_with_arrays(data: memoryview) -> Any:
+    _, length = _HEAD.unpack_from(data)
+    at = _HEAD.size + length
+
+    def extension(code: int, shape: bytes) -> object:
+        nonlocal at
+        if code != ARRAY:
+            return _plain_extension(code, shape)
+        dtype, dimensions, size = msgpack.unpackb(shape)
+        begin = at + -at % _ALIGN
+        at = begin + size
+        if at > len(data):
+            raise ValueError("an array is cut")
+        return _array(data[begin:at], dtype, dimensions)
+
+    head = data[_HEAD.size : _HEAD.size + length]
+    return msgpack.unpackb(head, ext_hook=extension, strict_map_key=False)
+
+
+def _array(data: memoryview, dtype: str, shape: list[int]) -> object:
+    try:
+        import numpy
+    except ImportError:
+        raise TypeError("it has a numpy array, and there is no numpy here") from None
+    array = numpy.frombuffer(data, dtype=dtype).reshape(shape)
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,35 @@
+"""A mesh in place of a ProcessPoolExecutor: for programs that know `concurrent.futures`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+from steelyard.mesh.client import Client
+
+
+class MeshExecutor(Executor):
+    """Runs functions, by their names, in the children of all nodes."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._futures: set[Future[Any]] = set()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """As in the standard library."""
+        future = self._client.submit(fn, *args, **kwargs)
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """As in the standard library; the client stays open, it is the caller's."""
+        futures = list(self._futures)
+        if cancel_futures:
+            for future in futures:
+                future.cancel()
+        if wait:
+            for future in futures:
+                if not future.cancelled():
+                    future.exception()

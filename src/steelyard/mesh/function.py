@@ -1,0 +1,114 @@
+"""What is run as a unit: a function that can be imported by its name, and the rules of its units.
+
+@mesh.unit(retries=3, deadline=60)
+def render(tile): ...
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from steelyard.errors import UsageError
+from steelyard.mesh.protocol.task import Rules
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class UnitFunction(Generic[P, R]):
+    """A function with rules. Called as usual, it runs as usual, here."""
+
+    __wrapped__: Callable[P, R]
+
+    def __init__(self, function: Callable[P, R], rules: Rules) -> None:
+        functools.update_wrapper(self, function)
+        self.rules = rules
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.__wrapped__(*args, **kwargs)
+
+
+@overload
+def unit(function: Callable[P, R], /) -> UnitFunction[P, R]: ...
+
+
+@overload
+def unit(
+    *,
+    retries: int = ...,
+    hedge: bool = ...,
+    deadline: float | None = ...,
+    memory: int | None = ...,
+) -> Callable[[Callable[P, R]], UnitFunction[P, R]]: ...
+
+
+def unit(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    retries: int = 2,
+    hedge: bool = True,
+    deadline: float | None = None,
+    memory: int | None = None,
+) -> Any:
+    """Mark a function as a unit of the mesh.
+
+    retries   how often it is tried again after it crashed, hung or took too much memory; an
+              exception is an answer and is not tried again
+    hedge     whether a second node may try it when the first takes unusually long
+    deadline  seconds that one run may take; then its child process is killed
+    memory    bytes that one run may add to what its child process has
+    """
+    _check(retries, deadline, memory)
+    rules = Rules(retries, hedge, deadline, memory)
+    if function is not None:
+        return UnitFunction(function, rules)
+    return lambda wrapped: UnitFunction(wrapped, rules)
+
+
+def _check(retries: int, deadline: float | None, memory: int | None) -> None:
+    if retries < 0:
+        raise UsageError(f"retries = {retries}: a unit is tried at least once", hint="0 or more")
+    for name, value in (("deadline", deadline), ("memory", memory)):
+        if value is not None and not value > 0:
+            raise UsageError(f"{name} = {value} cannot be kept", hint="above 0, or None")
+
+
+def rules_of(function: Callable[..., Any] | str) -> Rules:
+    """What is said about its units; functions without a word have the default rules."""
+    return function.rules if isinstance(function, UnitFunction) else Rules()
+
+
+def name_of(function: Callable[..., Any] | str) -> str:
+    """`module:function`, under which every node can import it."""
+    if isinstance(function, str):
+        return function
+    module = getattr(function, "__module__", None)
+    path = getattr(function, "__qualname__", "<nameless>")
+    if module is None or "<" in path:
+        raise UsageError(
+            f"{function!r} has no name by which a node could import it",
+            hint="use a function at the top of a module: no lambda, no function in a function",
+        )
+    return f"{_module_name(module)}:{path}"
+
+
+def _module_name(module: str) -> str:
+    """A script is known to itself as __main__, and to others by its file."""
+    if module != "__main__":
+        return module
+    main = sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)
+    if spec is not None:
+        return str(spec.name)
+    file = getattr(main, "__file__", None)
+    if file is None:
+        raise UsageError(
+            "a function that was typed in has no module that a node could import",
+            hint="put it into a file",
+        )
+    return Path(file).stem

@@ -1,0 +1,32 @@
+"""A unit as a future."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from typing import Any
+
+from steelyard.mesh.answer import Answer
+
+
+class UnitFuture(Future[Any]):
+    """Cancelling it stops the unit, wherever it is."""
+
+    def __init__(self, drop: Callable[[], None]) -> None:
+        super().__init__()
+        self._drop = drop
+
+    def cancel(self) -> bool:
+        cancelled = super().cancel()
+        if cancelled:
+            self._drop()
+        return cancelled
+
+    def deliver(self, answer: Answer) -> None:
+        """Called by the client, once."""
+        with suppress(InvalidStateError):  # it was cancelled meanwhile
+            try:
+                self.set_result(answer.value)
+            except Exception as error:  # whatever there is instead of a value
+                self.set_exception(error)

@@ -1,0 +1,168 @@
+"""A node: drives a crew with a link and a pool."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from steelyard.errors import SteelyardError
+from steelyard.mesh import codec
+from steelyard.mesh.execution.outcome import Failure, Kind, Outcome
+from steelyard.mesh.execution.pool import Deliver, Executor
+from steelyard.mesh.execution.unit import Unit
+from steelyard.mesh.execution.wire import pack_failure
+from steelyard.mesh.loop import Loop
+from steelyard.mesh.protocol import crew_events as events
+from steelyard.mesh.protocol.crew import Crew
+from steelyard.mesh.protocol.messages import VERSION, Order
+from steelyard.mesh.transport.base import Link, Peer, Query
+
+log = logging.getLogger(__name__)
+
+MakePool = Callable[[int, Deliver], Executor]
+
+
+class Node:
+    """Pulls units of some functions and runs them in its children."""
+
+    def __init__(self, link: Link, card: codec.Card, make_pool: MakePool) -> None:
+        self.card = card
+        self._link = link
+        self._functions = frozenset(card.functions)
+        self._crew = Crew(card.procs)
+        self._left = threading.Event()
+        self._began = time.monotonic()
+        self._loop: Loop[events.Event] = Loop("steelyard-node", self._handle)
+        self._pool = make_pool(card.procs, self._ended)
+
+    def start(self) -> None:
+        """Be there for clients."""
+        self._loop.start()
+        self._link.serve(self._asked)
+        self._link.watch(self._appeared, self._gone)
+        self._link.announce(codec.NODE, codec.pack(self.card))
+
+    def leave(self, patience: float) -> bool:
+        """Finish what runs, bring the results; whether all that was done in time."""
+        self._loop.put(events.LeaveAsked())
+        return self._left.wait(patience)
+
+    def close(self) -> None:
+        """Be gone; what still runs is done again by others."""
+        self._link.close()
+        self._pool.close()
+        self._loop.close()
+
+    # What happens, in threads of the link and the pool.
+
+    def _appeared(self, peer: Peer) -> None:
+        if peer.role != codec.CLIENT:
+            return
+        card = understood(peer)
+        if card is not None:
+            self._loop.put(events.ClientAppeared(peer.identity, card.weight))
+
+    def _gone(self, peer: Peer) -> None:
+        if peer.role == codec.CLIENT:
+            self._loop.put(events.ClientGone(peer.identity))
+
+    def _asked(self, query: Query) -> None:
+        try:
+            word, rest = codec.read_query(query.payload)
+            if word == codec.STOP:
+                self._loop.put(events.StopAsked(query.sender, codec.read_stop(rest)))
+                query.reply(b"")
+            elif word == codec.STATUS:
+                query.reply(codec.pack(self.status()))
+            else:
+                query.refuse(f"a node does not know “{word:.20}”")
+        except SteelyardError as error:
+            query.refuse(error.message)
+
+    def _granted(self, client: str, serial: int, payload: bytes) -> None:
+        try:
+            self._loop.put(events.Granted(client, serial, codec.read_grant(payload)))
+        except SteelyardError as error:
+            log.warning("client %s: %s", client, error)
+            self._loop.put(events.PullFailed(client, serial))
+
+    def _failed(self, client: str, serial: int, why: str) -> None:
+        log.debug("a pull failed: %s", why)
+        self._loop.put(events.PullFailed(client, serial))
+
+    def _ended(self, one: Outcome) -> None:
+        self._loop.put(events.Ended(one.ticket, one.kind, one.value, one.output, one.seconds))
+
+    # What is done about it, in the thread of the loop.
+
+    def _handle(self, happened: Sequence[events.Event], now: float) -> float:
+        starts: list[tuple[int, Unit]] = []
+        for command in self._crew.handle_all(happened, now):
+            match command:
+                case events.Ask(client, pull):
+                    granted = partial(self._granted, client, pull.serial)
+                    failed = partial(self._failed, client, pull.serial)
+                    self._link.ask(client, codec.pack((codec.PULL, *pull)), granted, failed)
+                case events.Start(ticket, order):
+                    self._start(ticket, order, starts)
+                case events.Stop(ticket):
+                    self._pool.cancel(ticket)
+                case events.Left():
+                    self._left.set()
+        if starts:
+            self._pool.start_all(starts)
+        return self._crew.wakeup
+
+    def _start(self, ticket: int, order: Order, starts: list[tuple[int, Unit]]) -> None:
+        try:
+            self._check(order)
+            unit = Unit(order.function, order.arguments, order.deadline, order.memory)
+            starts.append((ticket, unit))
+        except SteelyardError as error:
+            failure = pack_failure(Failure(type(error).__name__, str(error)))
+            self._loop.put(events.Ended(ticket, Kind.UNKNOWN, failure))
+
+    def _check(self, order: Order) -> None:
+        """A client may ask only for what this node was started for."""
+        if order.function not in self._functions:
+            raise SteelyardError(
+                f"{order.function} is not served by {self.card.name}",
+                hint=f"it serves {', '.join(self.card.functions)}",
+            )
+
+    def status(self) -> dict[str, object]:
+        """What people may want to know."""
+        customers = list(self._crew.customers.values())
+        return {
+            "name": self.card.name,
+            "procs": self.card.procs,
+            "functions": list(self.card.functions),
+            "release": self.card.release,
+            "running": len(self._crew.tickets),
+            "waiting": sum(len(one.backlog) for one in customers),
+            "done": self._crew.done,
+            "seconds": time.monotonic() - self._began,
+            "clients": len(customers),
+            "links": len(self._link.peers()),
+            "leaving": self._crew.leaving,
+        }
+
+
+def understood(peer: Peer) -> codec.Card | None:
+    """What a peer says of itself, if it speaks our version."""
+    try:
+        card = codec.read_card(peer.info)
+    except SteelyardError as error:
+        log.warning("%s %s: %s", peer.role, peer.identity, error)
+        return None
+    if card.version == VERSION:
+        return card
+    log.warning(
+        "%s %s speaks version %s of the mesh (steelyard %s), this is version %s: left alone; "
+        "install the same steelyard on both",
+        peer.role, card.name, card.version, card.release, VERSION,
+    )  # fmt: skip
+    return None

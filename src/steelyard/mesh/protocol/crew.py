@@ -1,0 +1,307 @@
+"""The crew: a node's side of the mesh. `handle(event, now)` returns the commands to execute.
+
+Theory of operation. The children are shared among clients by worker-seconds: whenever a child is
+free, or more units are to be fetched, the client that was served least for its weight is next. A
+node asks one client after the other, and not before it has room: a unit that it holds cannot be
+done by anybody else. Clients that have nothing get a parked pull, which says whether a child is
+idle; when that is no longer true, another takes its place. Short units are fetched in batches of
+some milliseconds of work, and their results are sent with the next pull, or after LINGER.
+
+No answer is relied upon: a pull that stays open for REFRESH is repeated, and its results are sent
+again when it still is after twice that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+
+from steelyard.mesh.protocol import crew_events as events
+from steelyard.mesh.protocol.crew_events import Ask, Command, Left, Start, Stop
+from steelyard.mesh.protocol.customer import MOST, Customer
+from steelyard.mesh.protocol.messages import Result
+from steelyard.mesh.protocol.standing import Standing, Word
+from steelyard.mesh.protocol.ticket import Ticket
+
+LINGER = 0.005  # seconds that a result waits for others
+LARGE = 65_536  # bytes of results that do not wait
+SLOW = 0.05  # seconds without an answer, after which others are asked as well
+SETTLED = 0.005  # seconds after which a parked pull is believed to be parked
+REST = 0.1  # seconds that a client is left alone after a failure
+REFRESH = 5.0  # seconds after which a pull is repeated
+
+ASKABLE = (Standing.READY, Standing.LAST)
+PROMISING = (Standing.READY, Standing.LAST, Standing.ASKED)
+
+
+class Crew:
+    """Decides; does nothing itself."""
+
+    def __init__(self, procs: int) -> None:
+        self.procs = procs
+        self.customers: dict[str, Customer] = {}
+        self.tickets: dict[int, Ticket] = {}  # what the children have
+        self.leaving = False
+        self.wakeup = inf  # when a Tick is due
+        self.done = 0
+        self._left = False
+        self._serial = 0
+        self._last_ticket = 0
+        self._virtual = 0.0  # what those that are being served had been served before
+        self._out: list[Command] = []
+        self._now = 0.0
+
+    def handle(self, event: events.Event, now: float) -> list[Command]:
+        """Take in one event; return what is to be done about it, in order."""
+        return self.handle_all([event], now)
+
+    def handle_all(self, happened: Iterable[events.Event], now: float) -> list[Command]:
+        """Take in events that came together; results of many units then go in one pull."""
+        self._now, self._out = now, []
+        for event in happened:
+            self._take(event)
+        self._settle()
+        return self._out
+
+    def _take(self, event: events.Event) -> None:
+        match event:
+            case events.Ended():
+                self._ended(event)
+            case events.Granted():
+                self._granted(event)
+            case events.PullFailed(name, serial):
+                self._failed(name, serial)
+            case events.StopAsked(name, numbers):
+                if name in self.customers:
+                    self._drop(self.customers[name], numbers)
+            case events.ClientAppeared(name, weight):
+                self._appeared(name, weight)
+            case events.ClientGone(name):
+                self._gone(name)
+            case events.LeaveAsked():
+                self._leave()
+            case events.Tick():
+                pass  # whatever is due is done when things settle
+
+    # What happened.
+
+    def _appeared(self, name: str, weight: float) -> None:
+        known = self.customers.get(name)
+        if known is not None:
+            known.weight = weight
+        else:
+            self.customers[name] = Customer(name, weight, served=self._virtual)
+
+    def _gone(self, name: str) -> None:
+        customer = self.customers.pop(name, None)
+        if customer is not None:
+            self._drop(customer, tuple(customer.running))
+
+    def _drop(self, customer: Customer, numbers: tuple[int, ...]) -> None:
+        for ticket in customer.drop(numbers):
+            self.tickets[ticket].wanted = False
+            self._out.append(Stop(ticket))
+
+    def _granted(self, event: events.Granted) -> None:
+        customer = self.customers.get(event.client)
+        if customer is None or event.serial not in customer.open:
+            return  # given up: the client learns from the next pull that we do not have its units
+        sent = customer.open.pop(event.serial)
+        grant, pull = event.grant, sent.pull
+        if pull.park and self._now >= sent.at + SETTLED:
+            self._catch_up(customer)
+        if not self.leaving:
+            customer.take(grant.orders)
+        self._drop(customer, grant.stop)
+        if event.serial == customer.latest:
+            refused = pull.want and not grant.orders
+            more = Word.LATER if refused else Word.MORE
+            customer.hear(more if grant.more else Word.DRY)
+
+    def _catch_up(self, customer: Customer) -> None:
+        """Who had nothing to do saved nothing up (start-time fair queueing, Goyal et al. 1996).
+
+        Only clients that really had nothing: one that is between two units keeps what it is owed.
+        """
+        if not customer.busy:
+            customer.served = max(customer.served, self._virtual)
+
+    def _failed(self, name: str, serial: int) -> None:
+        customer = self.customers.get(name)
+        if customer is None or serial not in customer.open:
+            return
+        customer.lose(serial, self._now)
+        if serial == customer.latest:
+            customer.hear(Word.FAILED)
+            customer.rested = self._now + REST
+
+    def _ended(self, event: events.Ended) -> None:
+        ticket = self.tickets.pop(event.ticket)
+        customer = self.customers.get(ticket.client)
+        if customer is None:
+            return
+        customer.served += (event.seconds - ticket.estimate) / customer.weight
+        if not ticket.wanted:
+            return
+        self.done += 1
+        customer.learn(event.seconds)
+        del customer.running[ticket.number]
+        result = Result(ticket.number, event.kind, event.value, event.output, event.seconds)
+        customer.results.append(result)
+        customer.results_since = min(customer.results_since, self._now)
+
+    def _leave(self) -> None:
+        self.leaving = True
+        for customer in self.customers.values():
+            had = bool(customer.backlog)
+            customer.backlog.clear()
+            if had and customer.standing is not Standing.RESTING:
+                self._pull(customer, park=False)
+
+    # What follows from the state of things.
+
+    def _settle(self) -> None:
+        self._start()
+        for customer in self.customers.values():
+            self._refresh(customer)
+        if self.leaving:
+            self._bring_last_results()
+        else:
+            self._fetch()
+        for customer in self.customers.values():
+            self._speak(customer)
+        self._set_wakeup()
+
+    def _start(self) -> None:
+        while (customer := self._next()) is not None:
+            order = customer.backlog.popleft()
+            self._last_ticket += 1
+            estimate = customer.mean or 0.0
+            self._virtual = max(self._virtual, customer.served)
+            self.tickets[self._last_ticket] = Ticket(customer.name, order.number, estimate)
+            customer.running[order.number] = self._last_ticket
+            customer.served += estimate / customer.weight
+            self._out.append(Start(self._last_ticket, order))
+
+    def _next(self) -> Customer | None:
+        """Whose unit is given to the children; of short ones they have some in reserve."""
+        waiting = [one for one in self.customers.values() if one.backlog]
+        if not waiting:
+            return None
+        customer = min(waiting, key=lambda one: one.served)
+        return customer if len(self.tickets) < self.procs * (1 + customer.spare) else None
+
+    def _refresh(self, customer: Customer) -> None:
+        if customer.standing is Standing.RESTING and customer.rested <= self._now:
+            customer.hear(Word.RESTED)
+        for serial, sent in list(customer.open.items()):
+            if sent.at + 2 * REFRESH <= self._now:
+                self._failed(customer.name, serial)
+        last = customer.last_pull
+        if last is not None and last.at + REFRESH <= self._now:
+            self._pull(customer, park=last.pull.park)
+
+    def _fetch(self) -> None:
+        """Ask for work, whoever was served least first."""
+        askable = [one for one in self.customers.values() if one.standing in ASKABLE]
+        for customer in sorted(askable, key=lambda one: one.served):
+            spare, idle = self._spare(customer), self._idle_for(customer)
+            want = self._room(spare)
+            if idle or (want > 0 and 2 * want >= spare):
+                self._pull(customer, park=not self._promising(customer), idle=idle)
+
+    def _spare(self, customer: Customer) -> int:
+        return 0 if customer.standing is Standing.LAST else min(MOST, customer.spare * self.procs)
+
+    def _promising(self, but: Customer) -> bool:
+        """Whether another client may have work."""
+        others = (one for one in self.customers.values() if one is not but)
+        return any(one.standing in PROMISING for one in others)
+
+    def _room(self, spare: int) -> int:
+        """How many more units we want."""
+        return self.procs + spare - self._have()
+
+    def _idle(self) -> int:
+        return max(0, self.procs - self._have())
+
+    def _idle_for(self, customer: Customer) -> int:
+        """Children that would start its units at once: who is next has the next one that is free.
+
+        Without this, a client with many units fills the node, and others never find it idle.
+        """
+        others = [one.served for one in self.customers.values() if one.busy and one is not customer]
+        waits = customer.backlog or self._expected(customer)
+        is_next = others and not waits and customer.served <= min(others)
+        return max(self._idle(), 1 if is_next else 0)
+
+    def _have(self) -> int:
+        waiting = sum(len(one.backlog) for one in self.customers.values())
+        asked = sum(self._expected(one) for one in self.customers.values())
+        return len(self.tickets) + waiting + asked
+
+    def _expected(self, customer: Customer) -> int:
+        """Units that are about to come."""
+        last = customer.last_pull
+        if customer.standing is not Standing.ASKED or last is None:
+            return 0
+        return last.pull.want if self._now < last.at + SLOW else 0
+
+    def _speak(self, customer: Customer) -> None:
+        """Whatever else the client has to know now."""
+        if customer.standing is Standing.DRY and not self.leaving:
+            self._pull(customer, park=True)
+        elif self._results_due(customer) <= self._now or self._flip_due(customer) <= self._now:
+            self._pull(customer, park=customer.standing is Standing.PARKED)
+
+    def _results_due(self, customer: Customer) -> float:
+        """When its results are to be sent."""
+        if not customer.results or customer.standing in (Standing.ASKED, Standing.RESTING):
+            return inf
+        long = customer.mean is None or customer.mean >= LINGER
+        if long or not customer.busy or _size(customer.results) >= LARGE:
+            return self._now
+        return customer.results_since + LINGER
+
+    def _flip_due(self, customer: Customer) -> float:
+        """When what a parked pull says about our idleness is to be corrected."""
+        last = customer.last_pull
+        if customer.standing is not Standing.PARKED or last is None or self.leaving:
+            return inf
+        return inf if bool(last.pull.idle) is bool(self._idle()) else last.at + SETTLED
+
+    def _pull(self, customer: Customer, *, park: bool, idle: int | None = None) -> None:
+        idle = 0 if self.leaving else self._idle() if idle is None else idle
+        want = 0 if self.leaving else max(idle, self._room(self._spare(customer)))
+        self._serial += 1
+        park = park and not self.leaving
+        pull = customer.pull(self._serial, want, idle, park=park, now=self._now)
+        self._out.append(Ask(customer.name, pull))
+
+    def _bring_last_results(self) -> None:
+        """The node ends as soon as nobody needs it any more."""
+        owed = any(
+            one.results or any(sent.pull.results for sent in one.open.values())
+            for one in self.customers.values()
+        )
+        if not owed and not self.tickets and not self._left:
+            self._left = True
+            self._out.append(Left())
+
+    def _set_wakeup(self) -> None:
+        self.wakeup = min((self._due(one) for one in self.customers.values()), default=inf)
+
+    def _due(self, customer: Customer) -> float:
+        due = min(self._results_due(customer), self._flip_due(customer))
+        if customer.standing is Standing.RESTING:
+            due = min(due, customer.rested)
+        last = customer.last_pull
+        if last is not None:
+            slow = customer.standing is Standing.ASKED and self._now < last.at + SLOW
+            due = min(due, last.at + (SLOW if slow else REFRESH))
+        oldest = min((sent.at for sent in customer.open.values()), default=inf)
+        return min(due, oldest + 2 * REFRESH)
+
+
+def _size(results: list[Result]) -> int:
+    return sum(len(result.value) + len(result.output) for result in results)

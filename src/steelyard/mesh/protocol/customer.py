@@ -1,0 +1,99 @@
+"""What a node knows of a client: its work here, and what was said between the two."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import ceil, inf
+
+from steelyard.mesh.protocol.messages import Order, Pull, Result
+from steelyard.mesh.protocol.standing import Standing, Word, follow
+
+HORIZON = 0.008  # seconds of work kept for each child; 5…10 ms are the sweet spot (findings)
+LONG = 10 * HORIZON  # behind a unit that takes longer none waits: another node may be free sooner
+MOST = 512  # units kept in advance
+LEAST = 0.0002  # seconds a unit takes in any case, on its way through a child
+MEMORY = 0.2  # weight of the last unit in the mean
+
+
+@dataclass(slots=True)
+class Open:
+    """A pull without an answer."""
+
+    pull: Pull
+    at: float
+
+
+@dataclass(slots=True)
+class Customer:
+    """One client."""
+
+    name: str
+    weight: float
+    standing: Standing = Standing.READY
+    served: float = 0.0  # worker-seconds by weight: who has least is next
+    mean: float | None = None  # seconds a unit takes
+    backlog: deque[Order] = field(default_factory=deque)
+    running: dict[int, int] = field(default_factory=dict)  # number → ticket
+    results: list[Result] = field(default_factory=list)  # not sent yet
+    results_since: float = inf
+    open: dict[int, Open] = field(default_factory=dict)  # by serial
+    latest: int = 0  # serial of the last pull
+    rested: float = inf  # when it may be asked again
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything of it is here to be done."""
+        return bool(self.backlog or self.running)
+
+    @property
+    def spare(self) -> int:
+        """How many units to keep for each child, besides those that run."""
+        if self.mean is None or self.mean > LONG:
+            return 0
+        return ceil(HORIZON / self.mean)
+
+    @property
+    def last_pull(self) -> Open | None:
+        """The last pull, while it has no answer."""
+        return self.open.get(self.latest)
+
+    def hear(self, word: Word) -> None:
+        """Its standing changes."""
+        self.standing = follow(self.standing, word)
+
+    def take(self, orders: Iterable[Order]) -> None:
+        """Units that it gave us; one that we have already is not taken twice."""
+        here = {order.number for order in self.backlog} | self.running.keys()
+        self.backlog.extend(order for order in orders if order.number not in here)
+
+    def drop(self, numbers: Iterable[int]) -> list[int]:
+        """Units that it does not want any more; returns the tickets of those that run."""
+        unwanted = set(numbers)
+        self.backlog = deque(order for order in self.backlog if order.number not in unwanted)
+        return [self.running.pop(number) for number in unwanted.intersection(self.running)]
+
+    def learn(self, seconds: float) -> None:
+        """One more unit has taken so long."""
+        seconds = max(seconds, LEAST)
+        self.mean = seconds if self.mean is None else self.mean + MEMORY * (seconds - self.mean)
+
+    def pull(self, serial: int, want: int, idle: int, *, park: bool, now: float) -> Pull:
+        """Say everything, in one pull."""
+        seen = min(self.open, default=serial) - 1
+        holding = (*self.running, *(order.number for order in self.backlog))
+        pull = Pull(serial, seen, want, idle, park, holding, tuple(self.results))
+        self.open[serial] = Open(pull, now)
+        self.latest = serial
+        self.results.clear()
+        self.results_since = inf
+        self.hear(Word.PARK if park else Word.ASK)
+        return pull
+
+    def lose(self, serial: int, now: float) -> None:
+        """No answer will come: results are sent again."""
+        lost = self.open.pop(serial)
+        if lost.pull.results:
+            self.results[:0] = lost.pull.results
+            self.results_since = min(self.results_since, now)

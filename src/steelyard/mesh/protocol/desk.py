@@ -1,0 +1,315 @@
+"""The desk: a client's side of the mesh. `handle(event, now)` returns the commands to execute.
+
+Theory of operation. A node's pull says everything about that node: what it brings, what it has,
+what it wants. So the desk keeps no promise that a lost message could break: whatever a node does
+not have after all goes back to the front of the line. A pull that finds nothing is parked; new
+work is given to parked pulls of idle nodes, one unit for each idle child, and busy nodes are told
+that there is work for when they are free. When the line is empty, units that are overdue are
+given to a second node. The first result of a unit ends it; what comes later finds no entry.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from math import inf
+
+from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.protocol import desk_events as events
+from steelyard.mesh.protocol.desk_events import Command, Deliver, Reply, Stop
+from steelyard.mesh.protocol.expiry import Expiry
+from steelyard.mesh.protocol.hedging import Hedging
+from steelyard.mesh.protocol.lifecycle import Signal, State, transition
+from steelyard.mesh.protocol.messages import Grant, Offer, Order, Pull, Result
+from steelyard.mesh.protocol.nodes import Node, Nodes
+from steelyard.mesh.protocol.parking import Parked, Parking
+from steelyard.mesh.protocol.task import Copy, Entry, Task
+from steelyard.mesh.protocol.todo import Todo
+from steelyard.mesh.protocol.unserved import Unserved
+
+SOON = 0.001  # seconds; the least that a unit is given
+LOSSES = 10  # nodes lost with a unit, before it is suspected to be the reason
+
+HURT = frozenset({Kind.CRASHED, Kind.HUNG, Kind.EXCESS})
+
+
+class Desk:
+    """Decides; does nothing itself."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, Entry] = {}  # every unit that has not ended
+        self.todo = Todo()
+        self.inflight: dict[int, Entry] = {}  # the oldest first
+        self.nodes = Nodes()
+        self.duplicates = 0  # results of units that had ended
+        self.wakeup = inf  # when a Tick is due
+        self._parking = Parking()
+        self._strangers: dict[str, Parked] = {}  # pulls of nodes that did not appear yet
+        self._hedging = Hedging()
+        self._next_hedge = inf
+        self._expiry = Expiry()
+        self._unknown: dict[int, Entry] = {}  # units that a node did not know
+        self._unserved = Unserved()
+        self._stops: defaultdict[str, list[int]] = defaultdict(list)
+        self._out: list[Command] = []
+        self._now = 0.0
+
+    def handle(self, event: events.Event, now: float) -> list[Command]:
+        """Take in one event; return what is to be done about it, in order."""
+        return self.handle_all([event], now)
+
+    def handle_all(self, happened: Iterable[events.Event], now: float) -> list[Command]:
+        """Take in events that came together; cheaper than one by one."""
+        self._now, self._out = now, []
+        for event in happened:
+            self._take(event)
+        self._settle()
+        return self._out
+
+    def _take(self, event: events.Event) -> None:
+        match event:
+            case events.Pulled(name, pull, query):
+                self._pulled(name, pull, query)
+            case events.Submitted(tasks):
+                self._submitted(tasks)
+            case events.Dropped(numbers):
+                self._finish(numbers, Signal.CANCELLED)
+            case events.NodeAppeared(name, offer):
+                self._appeared(name, offer)
+            case events.NodeGone(name):
+                self._gone(name)
+            case events.Tick():
+                pass  # whatever is due is done when things settle
+
+    # What happened.
+
+    def _submitted(self, tasks: Iterable[Task]) -> None:
+        for task in tasks:
+            entry = self.entries[task.number] = Entry(task)
+            self.todo.add(entry)
+            if task.until is not None:
+                self._expiry.add(task.until, task.number)
+
+    def _finish(self, numbers: Iterable[int], signal: Signal, reason: str = "") -> None:
+        for number in numbers:
+            entry = self.entries.get(number)
+            if entry is not None:
+                self._end(entry, signal, reason=reason)
+
+    def _appeared(self, name: str, offer: Offer) -> None:
+        self.nodes.enter(name, offer)
+        stranger = self._strangers.pop(name, None)
+        if stranger is not None:
+            self._pulled(name, stranger.pull, stranger.query)
+
+    def _gone(self, name: str) -> None:
+        self._release(self._strangers.pop(name, None))
+        self._release(self._parking.leave(name))  # it may be there after all
+        node = self.nodes.leave(name)
+        if node is None:
+            return
+        for number in node.held:
+            self.entries[number].losses += 1
+        self._lose(node, list(node.held))
+        self._refuse_where_all_did(list(self._unknown.values()))
+
+    def _pulled(self, name: str, pull: Pull, query: int) -> None:
+        for result in pull.results:
+            self._result(name, result)
+        node = self.nodes.by_name.get(name)
+        if node is None:
+            self._meet(name, Parked(pull._replace(results=()), query))
+        elif pull.serial <= node.latest:  # overtaken by a later one, so what it says is old
+            self._out.append(Reply(query, Grant()))
+        else:
+            self._serve(node, pull, query)
+
+    def _meet(self, name: str, parked: Parked) -> None:
+        """A pull of a node that is not there, as far as we know: it waits until it appears."""
+        self._release(self._strangers.pop(name, None))
+        self._strangers[name] = parked
+
+    def _serve(self, node: Node, pull: Pull, query: int) -> None:
+        self._release(self._parking.leave(node.name))  # the later one takes its place
+        node.latest = pull.serial
+        stop = self._reconcile(node, pull)
+        orders = self._grant(node, pull)
+        more = self._available(node) > 0
+        if orders or more or stop or not pull.park:
+            self._out.append(Reply(query, Grant(orders, more, stop)))
+        else:
+            self._parking.park(node.name, pull, query)
+
+    # What a node has.
+
+    def _reconcile(self, node: Node, pull: Pull) -> tuple[int, ...]:
+        """Believe what the node says it has; return what it should not have."""
+        holding = set(pull.holding)
+        gone = [n for n, serial in node.held.items() if serial <= pull.seen and n not in holding]
+        if gone:
+            self._lose(node, gone)
+        found = [number for number in pull.holding if number not in node.held]
+        unwanted = tuple(number for number in found if number not in self.entries)
+        for number in found:
+            if number not in unwanted:
+                self._hand(node, self.entries[number], Signal.FOUND, pull.serial)
+        return unwanted
+
+    def _lose(self, node: Node, numbers: Iterable[int]) -> None:
+        entries = [self.entries[number] for number in numbers]
+        for entry in entries:
+            del node.held[entry.task.number], entry.copies[node.name]
+            if entry.losses >= LOSSES:
+                reason = f"{LOSSES} nodes were lost while they had it"
+                self._end(entry, Signal.SPENT, reason=reason)
+        self._requeue(entries)
+
+    def _requeue(self, entries: Iterable[Entry]) -> None:
+        """Those of which no copy is left are to do again."""
+        lost = [one for one in entries if one.state is State.INFLIGHT and not one.copies]
+        for entry in lost:
+            entry.state = transition(entry.state, Signal.LOST)
+            del self.inflight[entry.task.number]
+        self.todo.put_back(lost)
+
+    def _hand(self, node: Node, entry: Entry, signal: Signal, serial: int) -> None:
+        """A copy is with this node."""
+        number = entry.task.number
+        if entry.state is State.TODO and signal is Signal.FOUND:
+            self.todo.drop(entry)
+        entry.state = transition(entry.state, signal)
+        entry.copies[node.name] = Copy(serial, self._now)
+        node.held[number] = serial
+        self.inflight.setdefault(number, entry)
+
+    # What a node brings.
+
+    def _result(self, name: str, result: Result) -> None:
+        entry = self.entries.get(result.number)
+        if entry is None:
+            self.duplicates += 1
+            return
+        copy = entry.copies.pop(name, None)
+        if copy is not None:
+            del self.nodes.by_name[name].held[result.number]
+        if result.kind is Kind.VALUE:
+            self._hedging.add(entry.task.function, result.seconds)
+            self._end(entry, Signal.VALUE, result, name)
+        elif result.kind is Kind.RAISED:
+            self._end(entry, Signal.RAISED, result, name)
+        elif result.kind is Kind.UNKNOWN:
+            self._refused(entry, result, name)
+        elif result.kind in HURT and copy is not None:  # without it, this is told twice
+            self._hurt(entry, result, name)
+        self._requeue([entry])
+
+    def _refused(self, entry: Entry, result: Result, name: str) -> None:
+        entry.refusals[name] = result
+        self._unknown[entry.task.number] = entry
+        self._refuse_where_all_did([entry])
+
+    def _refuse_where_all_did(self, entries: Iterable[Entry]) -> None:
+        """Units that every node that is there refused, of those that should know the function."""
+        for entry in entries if self.nodes.by_name else ():
+            serving = {node.name for node in self.nodes.serving(entry.task.function)}
+            if serving <= entry.refusals.keys():
+                name, result = list(entry.refusals.items())[-1]
+                self._end(entry, Signal.REFUSED, result, name)
+
+    def _hurt(self, entry: Entry, result: Result, name: str) -> None:
+        entry.hurts += 1
+        if entry.hurts > entry.task.rules.retries:
+            self._end(entry, Signal.SPENT, result, name)
+
+    def _end(
+        self,
+        entry: Entry,
+        signal: Signal,
+        result: Result | None = None,
+        name: str = "",
+        reason: str = "",
+    ) -> None:
+        number = entry.task.number
+        if entry.state is State.TODO:
+            self.todo.drop(entry)
+        else:
+            del self.inflight[number]
+        entry.state = transition(entry.state, signal)
+        del self.entries[number]
+        self._unknown.pop(number, None)
+        for holder in entry.copies:
+            del self.nodes.by_name[holder].held[number]
+            self._stops[holder].append(number)
+        self._out.append(Deliver(number, entry.state, result, name, entry.hurts, reason))
+
+    # What a node gets.
+
+    def _grant(self, node: Node, pull: Pull) -> tuple[Order, ...]:
+        """One unit for each idle child, and spare ones while there are many.
+
+        The last two units for each child in the mesh are given to idle children only: a spare
+        unit would wait behind another one while somebody else has nothing to do.
+        """
+        spare = self._available(node) // (2 * self.nodes.workers)
+        taken = self.todo.take(node.name, node.serves, min(pull.want, max(pull.idle, spare)))
+        signal = Signal.GRANT
+        if not taken and pull.idle:
+            taken = self._hedging.overdue(self.inflight.values(), node, self._now)[: pull.idle]
+            signal = Signal.HEDGE
+        for entry in taken:
+            self._hand(node, entry, signal, pull.serial)
+        return tuple(self._order(entry.task) for entry in taken)
+
+    def _available(self, node: Node) -> int:
+        """Units to do that this node may have: those that it did not know are not for it."""
+        refused = (one for one in self._unknown.values() if node.name in one.refusals)
+        return self.todo.count(node.serves) - sum(one.state is State.TODO for one in refused)
+
+    def _order(self, task: Task) -> Order:
+        deadline = task.rules.deadline
+        if task.until is not None:
+            left = max(SOON, task.until - self._now)
+            deadline = left if deadline is None else min(left, deadline)
+        return Order(task.number, task.function, task.arguments, deadline, task.rules.memory)
+
+    # What follows from the state of things.
+
+    def _settle(self) -> None:
+        self._finish(self._expiry.due(self._now), Signal.EXPIRED)
+        self._refuse_unserved()
+        if self.todo.total or self._next_hedge <= self._now:
+            self._wake_idle()
+        if self.todo.total:
+            self._tell_busy()
+        self._out += [Stop(name, tuple(numbers)) for name, numbers in self._stops.items()]
+        self._stops.clear()
+        self._set_wakeup()
+
+    def _refuse_unserved(self) -> None:
+        for function in self._unserved.overdue(self.todo.lines, self.nodes, self._now):
+            served = ", ".join(self.nodes.functions()) or "nothing"
+            reason = f"no node serves {function}; those that are there serve {served}"
+            self._finish(list(self.todo.lines[function]), Signal.REFUSED, reason)
+
+    def _wake_idle(self) -> None:
+        for name, parked in list(self._parking.idle.items()):
+            node = self.nodes.by_name[name]
+            orders = self._grant(node, parked.pull)
+            if orders:
+                del self._parking.idle[name]
+                self._out.append(Reply(parked.query, Grant(orders, self._available(node) > 0)))
+
+    def _tell_busy(self) -> None:
+        for name, parked in list(self._parking.busy.items()):
+            if self._available(self.nodes.by_name[name]):
+                del self._parking.busy[name]
+                self._release(parked, more=True)
+
+    def _release(self, parked: Parked | None, *, more: bool = False) -> None:
+        if parked is not None:
+            self._out.append(Reply(parked.query, Grant(more=more)))
+
+    def _set_wakeup(self) -> None:
+        idle = [self.nodes.by_name[name] for name in self._parking.idle]
+        self._next_hedge = self._hedging.next(self.inflight.values(), idle) if idle else inf
+        self.wakeup = min(self._expiry.next(self.entries), self._unserved.next, self._next_hedge)

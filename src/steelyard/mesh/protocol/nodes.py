@@ -1,0 +1,53 @@
+"""What a client knows of the nodes that are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from steelyard.mesh.protocol.messages import Offer
+
+
+@dataclass(slots=True)
+class Node:
+    """One of them."""
+
+    name: str
+    offer: Offer
+    latest: int = 0  # serial of its last pull
+    held: dict[int, int] = field(default_factory=dict)  # number of a unit → serial of its pull
+
+    def serves(self, function: str) -> bool:
+        """Whether it may have units of this function."""
+        return function in self.offer.functions
+
+
+class Nodes:
+    """All of them, by name."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Node] = {}
+        self.workers = 0  # their children, together
+
+    def enter(self, name: str, offer: Offer) -> Node:
+        """It is there; one that was there already offers something else."""
+        known = self.leave(name)
+        node = self.by_name[name] = Node(name, offer)
+        self.workers += offer.procs
+        if known is not None:
+            node.latest, node.held = known.latest, known.held
+        return node
+
+    def leave(self, name: str) -> Node | None:
+        """It is no longer there; None when it was not."""
+        node = self.by_name.pop(name, None)
+        if node is not None:
+            self.workers -= node.offer.procs
+        return node
+
+    def serving(self, function: str) -> list[Node]:
+        """Those that may have units of this function."""
+        return [node for node in self.by_name.values() if node.serves(function)]
+
+    def functions(self) -> list[str]:
+        """All that is served by anybody."""
+        return sorted({one for node in self.by_name.values() for one in node.offer.functions})

@@ -1,0 +1,69 @@
+"""Why a node that was named cannot be joined: tried once by hand, as Zenoh does not say.
+
+The connection is made as a node would make it, up to the end of the TLS handshake and a little
+longer: that a certificate was refused is told only after it (RFC 8446, 4.4.4).
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from contextlib import suppress
+
+from steelyard.mesh.transport.endpoints import Endpoint
+from steelyard.mesh.transport.security import Security
+
+PATIENCE = 2.0  # seconds, for each step
+WORD = 0.5  # seconds for a refusal to arrive
+_NO_TLS = "{} does not speak TLS: write tcp/…, or start it with certificates"
+_NO_LINK = "{} answers, but does not link to us; is it a node of a mesh?"
+
+
+def diagnose(endpoint: Endpoint, security: Security | None) -> str:
+    """A sentence for people: what is wrong with this endpoint, or that nothing is."""
+    try:
+        with socket.create_connection((endpoint.host, endpoint.port), PATIENCE) as plain:
+            if endpoint.protocol == "tls" and security is not None:
+                return _shake_hands(plain, endpoint, security)
+            return _look(plain, endpoint)
+    except OSError as error:
+        return f"{endpoint} cannot be joined yet: {error.strerror or error}; trying on"
+
+
+def _shake_hands(plain: socket.socket, endpoint: Endpoint, security: Security) -> str:
+    try:
+        context = ssl.create_default_context(cafile=security.authority)
+        context.load_cert_chain(security.certificate, security.key)
+    except (ssl.SSLError, OSError) as error:
+        return f"our certificate cannot be used: {error}"
+    context.check_hostname = False
+    try:
+        with context.wrap_socket(plain) as secure:
+            secure.settimeout(WORD)
+            with suppress(TimeoutError):
+                secure.recv(1)
+    except TimeoutError:
+        return _NO_TLS.format(endpoint)
+    except ssl.SSLCertVerificationError as error:
+        why = error.verify_message
+        return f"{endpoint} has a certificate that is not of our mesh's authority: {why}"
+    except ssl.SSLError as error:
+        if error.reason in ("WRONG_VERSION_NUMBER", "UNEXPECTED_EOF_WHILE_READING", None):
+            return _NO_TLS.format(endpoint)
+        return f"{endpoint} refuses our certificate: {error.reason}"
+    return _NO_LINK.format(endpoint)
+
+
+def _look(plain: socket.socket, endpoint: Endpoint) -> str:
+    """Whether who listens there wants TLS: a server answers the first message of a handshake."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with context.wrap_socket(plain):
+            pass
+    except ssl.SSLError as error:
+        if error.reason is None or "ALERT" not in error.reason:
+            return _NO_LINK.format(endpoint)
+    except OSError:
+        return _NO_LINK.format(endpoint)
+    return f"{endpoint} wants certificates, which `steelyard mesh certs` makes: write tls/…"

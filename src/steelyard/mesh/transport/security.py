@@ -1,0 +1,50 @@
+"""Who may take part: who has a certificate of the mesh's own authority. Off loopback, always.
+
+Both sides of every connection show one (mTLS). The name in a certificate is not compared with an
+address: members are equals, and addresses change; names serve to shut a member out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.errors import UsageError
+from steelyard.mesh.transport.endpoints import Endpoint, parse
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """The files of one member, as `steelyard mesh certs` makes them."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+    members: tuple[str, ...] = ()  # common names that may take part; none: all of the authority's
+
+    def check(self) -> None:
+        """Say which file is missing, before anybody is refused for it."""
+        for file in (self.authority, self.certificate, self.key):
+            if not file.is_file():
+                raise UsageError(
+                    f"{file} is not there", hint="`steelyard mesh certs` makes certificates"
+                )
+
+
+def secure_endpoints(
+    texts: Sequence[str], security: Security | None, *, insecure: bool = False
+) -> list[Endpoint]:
+    """Endpoints from what a person wrote; refuses what strangers could join or listen in on."""
+    endpoints = [parse(text, "tcp" if security is None else "tls") for text in texts]
+    for endpoint in endpoints:
+        if endpoint.protocol == "tls" and security is None:
+            raise UsageError(
+                f"{endpoint} needs certificates", hint="`steelyard mesh certs` makes them"
+            )
+        if endpoint.protocol == "tcp" and not endpoint.local and not insecure:
+            raise UsageError(
+                f"{endpoint} is neither on loopback nor encrypted: anybody could run units",
+                hint="`steelyard mesh certs` makes certificates; or allow it as insecure",
+            )
+    return endpoints

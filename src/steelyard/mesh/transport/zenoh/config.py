@@ -1,0 +1,109 @@
+"""What Zenoh is told. Every setting that is not its default has its reason here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import zenoh
+
+from steelyard.mesh.transport.endpoints import Endpoint
+from steelyard.mesh.transport.security import Security
+
+LEASE = 1.5  # seconds without a word after which a peer is gone
+WORDS = 3  # in a lease; all nodes of a mesh say them to all others, so few is better
+PATIENCE = 5000  # ms for the handshake of a link: a busy machine may take its time with TLS
+RETRY = {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor": 1.5}
+
+
+def member(
+    listen: Sequence[Endpoint],
+    join: Sequence[Endpoint],
+    security: Security | None,
+    *,
+    lease: float,
+    multicast: bool,
+    keys: str,
+) -> zenoh.Config:
+    """Of a node's own session."""
+    return _config(
+        {
+            **_common(security, lease),
+            "listen/endpoints": [str(one) for one in listen],
+            "connect/endpoints": [str(one) for one in join],
+            "scouting/multicast/enabled": multicast,
+            **_access(security, keys),
+        }
+    )
+
+
+def introducer(endpoints: Sequence[str], security: Security | None, lease: float) -> zenoh.Config:
+    """Of a session that only makes nodes known to each other, and connects to no others."""
+    return _config(
+        {
+            **_common(security, lease),
+            "listen/endpoints": [],
+            "connect/endpoints": list(endpoints),
+            "scouting/multicast/enabled": False,
+            "scouting/gossip/autoconnect": {"peer": []},
+        }
+    )
+
+
+def _common(security: Security | None, lease: float) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "mode": "peer",
+        "connect/timeout_ms": 500,  # for which opening waits; it is tried on after that
+        "connect/exit_on_failure": False,  # the nodes listed may start later
+        "connect/retry": RETRY,
+        "scouting/gossip/enabled": True,
+        "transport/link/tx/lease": round(lease * 1e3),  # ms
+        "transport/link/tx/keep_alive": WORDS,
+        # A peer that takes nothing is cut off when its lease is over, or we would wait for it.
+        "transport/link/tx/queue/congestion_control/block/wait_before_close": round(
+            lease * 1e6
+        ),  # µs
+        "transport/unicast/open_timeout": PATIENCE,
+        "transport/unicast/accept_timeout": PATIENCE,
+        "transport/shared_memory/enabled": False,  # for one machine only; kill -9 leaves it behind
+        "timestamping/enabled": False,  # clocks of machines differ
+    }
+    if security is not None:
+        settings["transport/link/tls"] = {
+            "root_ca_certificate": str(security.authority),
+            "listen_certificate": str(security.certificate),
+            "listen_private_key": str(security.key),
+            "connect_certificate": str(security.certificate),
+            "connect_private_key": str(security.key),
+            "enable_mtls": True,
+            "verify_name_on_connect": False,  # see `Security`
+            "close_link_on_expiration": True,
+        }
+    return settings
+
+
+def _access(security: Security | None, keys: str) -> dict[str, Any]:
+    """Only members that are named, when any are."""
+    if security is None or not security.members:
+        return {}
+    messages = ["put", "delete", "declare_subscriber", "query", "reply", "declare_queryable"]
+    messages += ["liveliness_token", "liveliness_query", "declare_liveliness_subscriber"]
+    rule = {"id": "mesh", "permission": "allow", "key_exprs": [keys], "messages": messages}
+    subject = {"id": "members", "cert_common_names": list(security.members)}
+    return {
+        "access_control": {
+            "enabled": True,
+            "default_permission": "deny",
+            "rules": [{**rule, "flows": ["ingress", "egress"]}],
+            "subjects": [subject],
+            "policies": [{"rules": ["mesh"], "subjects": ["members"]}],
+        }
+    }
+
+
+def _config(settings: Mapping[str, Any]) -> zenoh.Config:
+    config = zenoh.Config()
+    for key, value in settings.items():
+        config.insert_json5(key, json.dumps(value))
+    return config

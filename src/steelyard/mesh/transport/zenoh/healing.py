@@ -1,0 +1,171 @@
+"""Makes links that are missing: Zenoh itself makes those of nodes that join, and no others.
+
+Zenoh cannot be told to connect to a node. But its peers connect to whom they hear of: so a session
+of its own connects to both sides for a moment, both hear of each other, and it goes.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import zenoh
+
+from steelyard.mesh.transport.acquaintances import Acquaintances, Missing
+from steelyard.mesh.transport.reach import reachable
+from steelyard.mesh.transport.zenoh.keys import Keys, read_bye, read_node
+from steelyard.mesh.transport.zenoh.sockets import Hasten
+
+SOONEST, LATEST = 1.0, 5.0  # seconds between comparisons: after a change, and when all is quiet
+PATIENCE = 0.4  # seconds for a connection: less than a lost SYN is repeated after
+INTRODUCTION = 1.0  # seconds, at most
+
+Configure = Callable[[Sequence[str]], zenoh.Config]
+OnNode = Callable[[str], None]
+
+
+class Healing:
+    """Watches the nodes of a mesh, and re-links those that are missing."""
+
+    def __init__(
+        self,
+        session: zenoh.Session,
+        keys: Keys,
+        own: str,
+        configure: Configure,
+        on_gone: OnNode,
+        on_stranger: Callable[[str, str], None],
+    ) -> None:
+        self._session, self._keys, self._own = session, keys, own
+        self._configure, self._on_gone, self._on_stranger = configure, on_gone, on_stranger
+        self._identity = str(session.zid())
+        self._known = Acquaintances(self._identity)
+        self._changed = threading.Condition()  # guards what is known
+        self._random = random.Random()
+        self._closed = False
+        self.healed = 0  # links made
+        self._pause = SOONEST
+        self._thread = threading.Thread(target=self._run, name="steelyard-healing", daemon=True)
+
+    def start(self, locators: list[str]) -> None:
+        """Be known, and know."""
+        direct = zenoh.handlers.Callback
+        answer = direct(self._answer, indirect=False)
+        key = self._keys.peers(self._identity)
+        self._queryable = self._session.declare_queryable(key, answer, complete=True)
+        self._byes = self._session.declare_subscriber(
+            self._keys.byes, direct(self._hear_bye, indirect=False)
+        )
+        liveliness = self._session.liveliness()
+        self._nodes = liveliness.declare_subscriber(
+            self._keys.nodes, direct(self._see, indirect=False), history=True
+        )
+        self._token = liveliness.declare_token(self._keys.node(self._identity, locators))
+        self._thread.start()
+
+    @property
+    def linked(self) -> list[str]:
+        with self._changed:
+            return list(self._known.linked)
+
+    def close(self) -> None:
+        """Say good-bye."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._session.put(self._keys.bye(self._identity), b"")
+        self._token.undeclare()
+        self._thread.join()
+
+    def _see(self, sample: zenoh.Sample) -> None:
+        try:
+            node = read_node(str(sample.key_expr))
+        except ValueError:
+            return
+        if node.identity == self._identity:
+            return
+        if node.version != self._keys.version:
+            self._on_stranger(node.identity, node.version)
+            return
+        here, now = sample.kind == zenoh.SampleKind.PUT, time.monotonic()
+        with self._changed:
+            self._pause = SOONEST
+            if here:
+                self._known.appear(node.identity, node.locators, now)
+            else:
+                self._known.vanish(node.identity, now)
+            self._changed.notify_all()
+        if not here:
+            self._on_gone(node.identity)
+
+    def _hear_bye(self, sample: zenoh.Sample) -> None:
+        with self._changed:
+            self._known.leave(read_bye(str(sample.key_expr)))
+
+    def _answer(self, query: zenoh.Query) -> None:
+        """A neighbour compares: nothing when it sees what we see, or else whom we see."""
+        theirs = query.payload.to_bytes() if query.payload is not None else b""
+        with self._changed:
+            same = theirs == self._known.digest()
+            seen = {} if same else dict(self._known.linked)
+        query.reply(query.key_expr, json.dumps(seen).encode())
+        query.drop()
+
+    def _compare(self) -> None:
+        with self._changed:
+            linked = list(self._known.linked)
+            digest, settled = self._known.digest(), self._known.settled(time.monotonic())
+        if linked and settled:
+            self._session.get(
+                self._keys.peers(self._random.choice(linked)),
+                zenoh.handlers.Callback(self._hear, indirect=False),
+                payload=digest,
+                timeout=SOONEST,
+            )
+
+    def _hear(self, reply: zenoh.Reply) -> None:
+        if reply.ok is None:
+            return
+        seen = json.loads(reply.ok.payload.to_bytes())
+        with self._changed:
+            for identity, locators in seen.items():
+                self._known.hear(identity, tuple(locators), time.monotonic())
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        compared = time.monotonic()
+        while True:
+            with self._changed:
+                wake = compared + self._pause
+                if (due := self._known.next_due()) is not None:
+                    wake = min(wake, due)
+                if not self._closed and (left := wake - time.monotonic()) > 0:
+                    self._changed.wait(left)
+                if self._closed:
+                    return
+                now = time.monotonic()
+                missing = self._known.due(now)
+            if missing:
+                self._try(missing)
+            if now - compared >= self._pause:
+                compared = now
+                self._pause = min(LATEST, 1.5 * self._pause)
+                self._compare()
+
+    def _try(self, missing: Sequence[Missing]) -> None:
+        found = reachable({one for node in missing for one in node.locators}, PATIENCE)
+        if not found or self._closed:
+            return
+        wanted = {node.identity for node in missing if found & set(node.locators)}
+        with suppress(zenoh.ZError), zenoh.open(self._configure([self._own, *found])) as between:
+            self._hasten = Hasten(between)
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or self._are_here(wanted), INTRODUCTION)
+                self.healed += len(wanted & self._known.linked.keys())
+
+    def _are_here(self, wanted: set[str]) -> bool:
+        return not wanted & set(self._known.missing)

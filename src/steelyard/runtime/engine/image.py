@@ -1,0 +1,153 @@
+"""The application's image: there already, or pulled, with progress and back-off.
+
+A registry that fails is asked again, ever more slowly; one that says no is believed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiodocker import Docker
+from aiodocker.exceptions import DockerError
+
+from steelyard.errors import Fault, SteelyardError
+from steelyard.runtime.engine.connection import missing, told
+
+log = logging.getLogger(__name__)
+
+PAUSES = (1.0, 2.0, 4.0, 8.0)  # seconds between two tries
+_TELL_EVERY = 2.0  # seconds
+_REFUSALS = {400, 401, 403, 404}
+# In the stream of a pull there is no status, only words.
+_REFUSED = ("not found", "denied", "unauthorized", "no matching manifest", "manifest unknown")
+
+
+class ImageError(SteelyardError):
+    """There is no such image to be had."""
+
+    fault = Fault.USER
+
+
+class PullError(SteelyardError):
+    """The registry did not give the image; it may do so later."""
+
+    fault = Fault.PEER
+    retry = True
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a pull is, from the engine's words about each layer."""
+
+    layers: dict[str, tuple[int, int]] = field(default_factory=dict)  # bytes there, of so many
+    done: set[str] = field(default_factory=set)
+
+    def take(self, told: dict[str, Any]) -> None:
+        layer, status = told.get("id", ""), told.get("status", "")
+        if status == "Pulling fs layer":
+            self.layers[layer] = (0, 0)
+        elif status == "Downloading":
+            detail = told.get("progressDetail", {})
+            self.layers[layer] = (detail.get("current", 0), detail.get("total", 0))
+        elif status in {"Pull complete", "Already exists"}:
+            self.layers.setdefault(layer, (0, 0))
+            self.done.add(layer)
+
+    def __str__(self) -> str:
+        there, total = (sum(part) / 1e6 for part in zip(*self.layers.values(), strict=True))
+        return f"{len(self.done)} of {len(self.layers)} layers, {there:.0f} of {total:.0f} MB"
+
+
+class Image:
+    """An image by its name, and when it is to be pulled."""
+
+    def __init__(self, name: str, pull: str, pauses: tuple[float, ...] = PAUSES) -> None:
+        self.name = name
+        self.pull = pull
+        self._pauses = pauses
+        self._lock = asyncio.Lock()  # starts at the same time share one pull
+
+    async def prepare(self, client: Docker) -> None:
+        """Once, before the first start: as `runtime.pull` says."""
+        if self.pull == "always":
+            await self._pull_or_keep(client)
+        else:
+            await self.ensure(client)
+
+    async def ensure(self, client: Docker) -> None:
+        """Have the image; raise ImageError or PullError when it cannot be had."""
+        async with self._lock:
+            if await self._present(client):
+                return
+            if self.pull == "never":
+                raise ImageError(
+                    f"there is no image {self.name}, and runtime.pull is never",
+                    hint=f"docker build -t {self.name} …, or docker pull {self.name}",
+                )
+            await self._try_pulling(client)
+
+    async def _present(self, client: Docker) -> bool:
+        with told(f"the image {self.name} cannot be looked at"):
+            try:
+                await client.images.inspect(self.name)
+            except DockerError as error:
+                if missing(error):
+                    return False
+                raise
+        return True
+
+    async def _pull_or_keep(self, client: Docker) -> None:
+        """The newest; without it, the one that is there is better than none."""
+        try:
+            await self._try_pulling(client)
+        except (ImageError, PullError) as error:
+            if not await self._present(client):
+                raise
+            log.warning("%s; going on with the one that is there", error.message)
+
+    async def _try_pulling(self, client: Docker) -> None:
+        for pause in (*self._pauses, None):
+            try:
+                await self._pull_once(client)
+                return
+            except DockerError as error:
+                if _refused(error):
+                    raise self._unknown(error) from error
+                if pause is None:
+                    raise self._given_up(error) from error
+                log.warning("pulling %s: %s; again in %g s", self.name, error.message, pause)
+                await asyncio.sleep(pause)
+
+    async def _pull_once(self, client: Docker) -> None:
+        log.info("pulling %s …", self.name)
+        progress, said = Progress(), time.monotonic()
+        async for word in client.images.pull(self.name, stream=True):
+            progress.take(word)
+            if progress.layers and time.monotonic() - said >= _TELL_EVERY:
+                log.info("pulling %s: %s", self.name, progress)
+                said = time.monotonic()
+        log.info("pulled %s: %s", self.name, progress if progress.layers else "nothing new")
+
+    def _unknown(self, error: DockerError) -> ImageError:
+        return ImageError(
+            f"the image {self.name} cannot be pulled: {error.message}",
+            hint="is its name right? One of your own: docker build -t NAME …; one of a private "
+            "registry: docker login, docker pull, and --runtime-pull missing",
+        )
+
+    def _given_up(self, error: DockerError) -> PullError:
+        return PullError(
+            f"the image {self.name} cannot be pulled: {error.message} "
+            f"({len(self._pauses) + 1} tries)",
+            hint=f"can this machine reach the registry? `docker pull {self.name}` tells; "
+            "an image that is there already is not pulled",
+        )
+
+
+def _refused(error: DockerError) -> bool:
+    words = error.message.lower()
+    return error.status in _REFUSALS or any(word in words for word in _REFUSED)

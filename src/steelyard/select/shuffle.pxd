@@ -1,0 +1,1 @@
+cpdef shuffle(list slots, rng)

@@ -1,0 +1,27 @@
+"""Shuffle: Fisher–Yates, as the standard library's, but with all random numbers drawn at once.
+
+Rings of large fleets are shuffled with every queue. Written twice: where there is a compiler,
+`shuffle.pyx` exchanges pointers. The same seed gives the same order, compiled or not.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+
+def shuffle(slots: list[Any], rng: random.Random) -> None:
+    """Bring the slots into a random order, in place.
+
+    32 bits choose one of i places: each has its chance to within i / 2³².
+
+    >>> slots = list("abcdef")
+    >>> shuffle(slots, random.Random(1))
+    >>> "".join(slots) != "abcdef", "".join(sorted(slots))
+    (True, 'abcdef')
+    """
+    left = len(slots)
+    for number in memoryview(rng.randbytes(4 * left)).cast("I"):
+        place = number * left >> 32
+        left -= 1
+        slots[left], slots[place] = slots[place], slots[left]

@@ -1,0 +1,27 @@
+"""Wrong wishes about the mesh are told before anything is joined."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from steelyard.cli.main import build_app
+from steelyard.errors import SteelyardError
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("worker", "no_such_module"), "there is no module no_such_module"),
+        (("worker", "math:sqrt", "--listen", "nonsense"), "“nonsense” is not an endpoint"),
+        (("worker", "math:sqrt", "--listen", "tcp/0.0.0.0:0"), "neither on loopback nor encrypted"),
+        (("run", "math:sqrt", "no-such-file"), "no-such-file: No such file"),
+        (("status", "--certs", "no-such-folder"), "no-such-folder is not a folder"),
+    ],
+)
+def test_wrong_wishes_are_told(words: tuple[str, ...], told: str) -> None:
+    """What it is, and what to do."""
+    error = CliRunner().invoke(build_app(), ["mesh", *words]).exception
+    assert isinstance(error, SteelyardError)
+    assert told in error.message
+    assert error.hint

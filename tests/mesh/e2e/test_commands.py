@@ -1,0 +1,94 @@
+"""The commands of the mesh, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.mesh.conftest import MODULE, PATIENCE
+from tests.mesh.e2e.workers import STEELYARD, Worker, environment
+from tests.waiting import wait_until
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Worker]:
+    with Worker(procs=2) as worker:
+        yield worker
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*STEELYARD, "mesh", *words],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+def lines(path: Path, values: list[object]) -> str:
+    path.write_text("".join(f"{json.dumps(value)}\n" for value in values))
+    return str(path)
+
+
+def test_a_file_of_units_becomes_a_file_of_results(node: Worker, tmp_path: Path) -> None:
+    """One line each, failures too; a failure is an exit status."""
+    units = lines(tmp_path / "units", [[1, 2], [3, 4], [5, None]])
+    out = tmp_path / "out"
+    done = run(
+        "run", f"{MODULE}:add", units, "--spread", "--join", node.endpoint, "--out", str(out)
+    )
+    assert done.returncode == 1
+    assert "3 of 3 units, 1 failed, 2 workers" in done.stderr
+    rows = {row["unit"]: row for row in map(json.loads, out.read_text().splitlines())}
+    assert (rows[1]["value"], rows[2]["value"]) == (3, 7)
+    assert rows[3]["state"] == "RAISED"
+    assert "TypeError" in rows[3]["error"]
+
+
+def test_a_job_that_was_killed_goes_on_with_its_journal(node: Worker, tmp_path: Path) -> None:
+    """What was done before is not done again, and is in the results."""
+    runs, out, journal = tmp_path / "runs", tmp_path / "out", tmp_path / "journal"
+    runs.mkdir()
+    units = lines(tmp_path / "units", [[str(runs), number, 0.02] for number in range(100)])
+    words = ["run", f"{MODULE}:mark", units, "--spread", "--join", node.endpoint]
+    words += ["--journal", str(journal), "--out", str(out)]
+    first = subprocess.Popen([*STEELYARD, "mesh", *words], env=environment())
+    wait_until(lambda: len(list(runs.iterdir())) >= 20, PATIENCE)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    before = len(list(runs.iterdir()))
+    assert run(*words).returncode == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert sorted(row["value"] for row in rows) == list(range(100))
+    again = len(list(runs.iterdir())) - 100
+    assert again < before - 5  # only what was under way: some milliseconds of work
+
+
+def test_status_shows_who_is_there(node: Worker) -> None:
+    """For people and for programs."""
+    shown = run("status", "--join", node.endpoint)
+    assert shown.returncode == 0
+    assert f"{MODULE}:double" in shown.stdout
+    told = json.loads(run("status", "--join", node.endpoint, "--json").stdout)
+    (one,) = told["nodes"]
+    assert (one["procs"], one["running"], one["leaving"]) == (2, 0, False)
+
+
+def test_nobody_there_is_told(tmp_path: Path) -> None:
+    """With what to look at."""
+    done = run("status", "--join", "tcp/127.0.0.1:1", "--patience", "1")
+    assert done.returncode == 1
+    assert "nobody is there" in done.stdout
+
+
+def test_an_error_is_a_sentence() -> None:
+    """With a hint and exit status 2, not a traceback."""
+    done = run("worker", "math:nothing")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: math has no nothing, for math:nothing\n  → ")

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import pytest
+
+from steelyard.mesh.execution.dealer import AHEAD, IMPORT_LIMIT, Dealer
+from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.execution.slots import Phase, Slot
+from steelyard.mesh.execution.unit import Unit
+
+IDLE = Slot(0, Phase.IDLE, 0.0)
+
+
+def units(*tickets: int, deadline: float | None = None) -> list[tuple[int, Unit]]:
+    return [(ticket, Unit("m:f", b"", deadline)) for ticket in tickets]
+
+
+def deal(dealer: Dealer) -> list[tuple[int, int]]:
+    return [(number, entry.ticket) for number, entry in dealer.deal()]
+
+
+def running(ticket: int, since: float = 0.0) -> Slot:
+    return Slot(ticket, Phase.RUNNING, since)
+
+
+def quick(children: int) -> Dealer:
+    """A dealer that has seen units of a tenth of a millisecond."""
+    dealer = Dealer(children)
+    for ticket in range(-50, 0):
+        dealer.take(units(ticket))
+        ((number, _),) = deal(dealer)
+        dealer.finish(number, ticket, 0.0001)
+    return dealer
+
+
+def test_units_are_spread_before_any_child_has_two() -> None:
+    """The emptiest child is next."""
+    dealer = Dealer(3)
+    dealer.take(units(1, 2, 3, 4))
+    assert sorted(deal(dealer)) == [(0, 1), (0, 4), (1, 2), (2, 3)]
+    assert dealer.free == 0
+
+
+def test_free_counts_children_without_work() -> None:
+    """One unit each, as if they were spread."""
+    dealer = Dealer(3)
+    assert dealer.free == 3
+    dealer.take(units(1, 2))
+    assert dealer.free == 1
+
+
+def test_long_units_are_given_one_at_a_time() -> None:
+    """What takes long waits in the backlog, where any child can have it."""
+    dealer = Dealer(1)
+    dealer.take(units(1, 2, 3))
+    assert deal(dealer) == [(0, 1), (0, 2)]
+    dealer.finish(0, 1, 1.0)
+    assert deal(dealer) == []
+    dealer.finish(0, 2, 1.0)
+    assert deal(dealer) == [(0, 3)]
+
+
+def test_short_units_are_given_ahead() -> None:
+    """As many as make up some milliseconds, and then there is time to sleep."""
+    dealer = quick(1)
+    dealer.take(units(*range(1, 200)))
+    assert 40 <= len(deal(dealer)) <= 64
+    assert AHEAD / 2 < dealer.slack <= AHEAD * 2
+
+
+def test_what_a_busy_child_has_not_begun_goes_to_an_idle_one() -> None:
+    """The dealer says whom to take from, and deals out what came back."""
+    dealer = quick(2)
+    dealer.take(units(1, 2, 3, 4))
+    assert sorted(deal(dealer)) == [(0, 1), (0, 3), (1, 2), (1, 4)]
+    dealer.finish(1, 2, 0.0001)
+    assert dealer.rich() is None
+    dealer.finish(1, 4, 0.0001)
+    assert dealer.rich() == 0
+    dealer.recall(0, [3])
+    assert deal(dealer) == [(1, 3)]
+    assert dealer.rich() is None
+
+
+def test_a_socket_without_room() -> None:
+    """The unit goes back to the front, and the child gets nothing until it has answered."""
+    dealer = quick(1)
+    dealer.take(units(1, 2, 3))
+    deals = dealer.deal()
+    next(deals)
+    number, second = next(deals)
+    dealer.refuse(number, second)
+    assert list(deals) == []
+    dealer.finish(0, 1, 0.0001)
+    assert deal(dealer) == [(0, 2), (0, 3)]
+
+
+def test_the_unit_that_was_running_is_to_blame_and_no_other() -> None:
+    """Those behind it are dealt out again, in order."""
+    dealer = quick(1)
+    dealer.take(units(1, 2, 3))
+    deal(dealer)
+    dealer.finish(0, 1, 0.0001)
+    verdict = dealer.end(0, running(2), by_kill=False)
+    assert verdict is not None
+    assert (verdict.entry.ticket, verdict.kind) == (2, Kind.CRASHED)
+    assert deal(dealer) == [(0, 3)]
+    assert len(dealer) == 1
+
+
+@pytest.mark.parametrize("slot", [IDLE, running(1)])
+def test_nobody_is_blamed_for_an_end_between_units(slot: Slot) -> None:
+    """The slot names none, or one that had answered."""
+    dealer = quick(1)
+    dealer.take(units(1, 2))
+    deal(dealer)
+    dealer.finish(0, 1, 0.0001)
+    assert dealer.end(0, slot, by_kill=False) is None
+    assert deal(dealer) == [(0, 2)]
+
+
+def test_a_deadline_counts_from_the_call() -> None:
+    """Neither the wait nor the import is the unit's, and the import has its own limit."""
+    dealer = quick(1)
+    dealer.take(units(1, 2, deadline=2.0))
+    deal(dealer)
+    assert dealer.timed
+    assert dealer.left(0, IDLE, 100.0) is None
+    assert dealer.left(0, Slot(1, Phase.IMPORTING, 100.0), 103.0) == IMPORT_LIMIT - 3
+    assert dealer.left(0, running(1, 100.0), 101.5) == 0.5
+    assert dealer.left(0, running(1, 100.0), 103.0) == -1.0
+    dealer.finish(0, 1, 1.0)
+    dealer.finish(0, 2, 1.0)
+    assert not dealer.timed
+
+
+def test_a_unit_that_hangs_is_killed_for() -> None:
+    """Its child is killed once, and the end is its outcome."""
+    dealer = Dealer(1)
+    dealer.take(units(1, deadline=2.0))
+    deal(dealer)
+    assert dealer.condemn(1, Kind.HUNG) == 0
+    assert dealer.condemn(1, Kind.HUNG) is None
+    verdict = dealer.end(0, running(1), by_kill=True)
+    assert verdict is not None
+    assert verdict.kind is Kind.HUNG
+
+
+def test_a_kill_that_comes_too_late_hits_an_innocent_who_is_run_again() -> None:
+    """The condemned unit had answered; the next one has done nothing wrong."""
+    dealer = quick(1)
+    dealer.take(units(1, 2, deadline=2.0))
+    deal(dealer)
+    dealer.condemn(1, Kind.HUNG)
+    dealer.finish(0, 1, 2.0)
+    assert dealer.end(0, running(2), by_kill=True) is None
+    assert deal(dealer) == [(0, 2)]
+
+
+def test_who_crashes_before_our_kill_has_crashed() -> None:
+    """Another signal than ours tells."""
+    dealer = Dealer(1)
+    dealer.take(units(1))
+    deal(dealer)
+    dealer.condemn(1, Kind.CANCELLED)
+    verdict = dealer.end(0, running(1), by_kill=False)
+    assert verdict is not None
+    assert verdict.kind is Kind.CRASHED
+
+
+def test_a_child_that_is_being_killed_gets_nothing() -> None:
+    """It would be lost work."""
+    dealer = Dealer(1)
+    dealer.take(units(1))
+    deal(dealer)
+    dealer.condemn(1, Kind.CANCELLED)
+    dealer.take(units(2))
+    assert deal(dealer) == []
+
+
+def test_the_loss_of_all_children_is_nobodys_fault_once() -> None:
+    """A unit that was running in two such losses is blamed; the ones behind it never are."""
+    dealer = quick(2)
+    dealer.take(units(1, 2, 3))
+    assert sorted(deal(dealer)) == [(0, 1), (0, 3), (1, 2)]
+    assert dealer.lose([running(1), IDLE]) == []
+    assert len(dealer) == 3
+    deal(dealer)
+    ((verdict, number),) = dealer.lose([IDLE, running(1)]) or dealer.lose([running(1), IDLE])
+    assert verdict.entry.ticket == 1
+    assert {ticket for _, ticket in deal(dealer)} == {2, 3}
+    assert number in (0, 1)
+
+
+def test_a_ticket_is_used_once() -> None:
+    """Two units with one ticket would have one outcome."""
+    dealer = Dealer(1)
+    dealer.take(units(1))
+    with pytest.raises(ValueError, match="ticket 1"):
+        dealer.take(units(1))

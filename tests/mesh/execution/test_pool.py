@@ -1,0 +1,373 @@
+"""A pool with real children, and units that do to them what they can."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import psutil
+import pytest
+
+from steelyard.mesh.execution import wire
+from steelyard.mesh.execution.outcome import Failure, Kind, Outcome
+from steelyard.mesh.execution.pool import Pool
+from steelyard.mesh.execution.unit import Unit
+
+HERE = "tests.mesh.execution"
+PATIENCE = 120.0  # seconds; nothing that works takes so long
+
+pytestmark = pytest.mark.xdist_group("pool")  # most of them share one
+
+
+class Stage:
+    """A pool, and what it told."""
+
+    def __init__(self, children: int, preload: tuple[str, ...] = ()) -> None:
+        self._told: queue.Queue[Outcome] = queue.Queue()
+        self._early: dict[int, Outcome] = {}
+        self._next = 0
+        self.pool = Pool(children, self._told.put, preload=preload)
+
+    def unit(self, name: str, *args: Any, **limits: Any) -> tuple[int, Unit]:
+        self._next += 1
+        function = name if ":" in name else f"{HERE}.units:{name}"
+        return self._next, Unit(function, wire.pack_call(*args), **limits)
+
+    def start(self, name: str, *args: Any, **limits: Any) -> int:
+        ticket, unit = self.unit(name, *args, **limits)
+        self.pool.start(ticket, unit)
+        return ticket
+
+    def outcome(self, ticket: int) -> Outcome:
+        while ticket not in self._early:
+            one = self._told.get(timeout=PATIENCE)
+            assert one.ticket not in self._early, "told twice"
+            self._early[one.ticket] = one
+        return self._early[ticket]
+
+    def run(self, name: str, *args: Any, **limits: Any) -> Outcome:
+        return self.outcome(self.start(name, *args, **limits))
+
+    def value(self, name: str, *args: Any, **limits: Any) -> Any:
+        got = self.run(name, *args, **limits)
+        assert got.kind is Kind.VALUE, why(got)
+        return wire.unpack(got.value)
+
+    def quiet(self) -> bool:
+        return self._told.empty()
+
+
+def why(outcome: Outcome) -> Failure:
+    return wire.unpack_failure(outcome.value)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Stage]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONUNBUFFERED", raising=False)  # or it would be it that C's output shows
+        stage = Stage(2)
+        yield stage
+    stage.pool.close()
+
+
+@pytest.fixture
+def stage(shared: Stage) -> Iterator[Stage]:
+    """Two children; after whatever a test did, the pool works as before."""
+    yield shared
+    assert shared.value("add", 1, 2) == 3
+    assert shared.pool.free == 2
+
+
+@pytest.fixture
+def alone() -> Iterator[Stage]:
+    """One child."""
+    stage = Stage(1)
+    yield stage
+    stage.pool.close()
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended; a zombie has."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def wait_until(true: Any) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_function_is_called_with_its_arguments(stage: Stage) -> None:
+    """By name, in another process, and timed."""
+    got = stage.run("add", 1, 2)
+    assert (got.kind, wire.unpack(got.value), got.output) == (Kind.VALUE, 3, b"")
+    assert 0 <= got.seconds < PATIENCE
+    assert stage.value("pid") != os.getpid()
+
+
+def test_a_decorated_function_is_run_as_it_is_decorated(stage: Stage) -> None:
+    """What its module holds under the name is what is called."""
+    assert stage.value("decorated", 1) == 2
+
+
+def test_large_arrays_go_both_ways(stage: Stage) -> None:
+    """Larger than any socket's buffer, and read-only where they arrive."""
+    array = numpy.arange(1_000_000, dtype="f8")
+    assert (stage.value("double", array) == array * 2).all()
+    assert stage.value("is_writeable", array) is False
+    assert stage.value("echo", b"x" * 100_000) == b"x" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "type_", "said"),
+    [
+        ("fail", ("the key",), "KeyError", "the key"),
+        ("exit_politely", (), "SystemExit", "enough"),
+        ("add", (), "TypeError", "required positional argument"),
+        ("unsendable", (), "WireError", "lock"),
+    ],
+)
+def test_what_a_unit_raises(stage: Stage, name: str, args: Any, type_: str, said: str) -> None:
+    """Type, message and traceback arrive; the traceback begins in the unit."""
+    got = stage.run(name, *args)
+    failure = why(got)
+    assert (got.kind, failure.type) == (Kind.RAISED, type_)
+    assert said in failure.message
+    if name == "fail":
+        assert "units.py" in failure.traceback
+        assert "child.py" not in failure.traceback
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "how", "printed"),
+    [
+        ("leave", (3,), "exit code 3", b"leaving\n"),
+        ("leave", (0,), "exit code 0", b"leaving\n"),
+        ("segfault", (), "SIGSEGV", b"falling\n"),
+        ("kill_self", (), "SIGKILL", b""),
+        ("close_descriptors", (), "exit code 1", b""),
+    ],
+)
+def test_a_crash_is_the_units_own(
+    stage: Stage, name: str, args: Any, how: str, printed: bytes
+) -> None:
+    """How its child ended, and what it printed before."""
+    got = stage.run(name, *args)
+    assert got.kind is Kind.CRASHED
+    assert how in why(got).message
+    assert got.output.startswith(printed)
+
+
+def test_in_a_batch_exactly_the_poison_is_blamed(stage: Stage) -> None:
+    """Units queued behind it at the same child are run; each has one outcome."""
+    poison = {3, 4, 11, 27}
+    batch = [
+        stage.unit("leave", 1) if number in poison else stage.unit("echo", number)
+        for number in range(40)
+    ]
+    stage.pool.start_all(batch)
+    for number, (ticket, _) in enumerate(batch):
+        got = stage.outcome(ticket)
+        if number in poison:
+            assert got.kind is Kind.CRASHED
+        else:
+            assert (got.kind, wire.unpack(got.value)) == (Kind.VALUE, number)
+
+
+def test_a_hang_ends_at_its_deadline_and_those_behind_it_go_on(alone: Stage) -> None:
+    """Even one that no thread of its process could end."""
+    assert alone.value("add", 1) == 1
+    batch = [alone.unit("hang", deadline=0.2), *(alone.unit("echo", n) for n in range(5))]
+    alone.pool.start_all(batch)
+    got = alone.outcome(batch[0][0])
+    assert got.kind is Kind.HUNG
+    assert got.seconds >= 0.2
+    assert [wire.unpack(alone.outcome(ticket).value) for ticket, _ in batch[1:]] == [0, 1, 2, 3, 4]
+
+
+def test_a_deadline_that_is_met_does_nothing(stage: Stage) -> None:
+    """The unit's value is its outcome."""
+    assert stage.value("add", 1, 1, deadline=60.0) == 2
+
+
+def test_memory_beyond_the_allowance_is_refused(stage: Stage) -> None:
+    """The unit, and nobody else, hears of it; without an allowance there is none."""
+    assert stage.run("allocate", 200_000_000, memory=50_000_000).kind is Kind.EXCESS
+    assert stage.value("allocate", 20_000_000, memory=50_000_000) == 20_000_000
+    assert stage.value("allocate", 200_000_000) == 200_000_000
+
+
+def test_everything_that_is_printed_is_captured(stage: Stage) -> None:
+    """From Python, from C, through descriptors, by programs, in order, and of this unit only."""
+    got = stage.run("print_everywhere")
+    assert got.output.decode().splitlines() == [
+        "from Python",
+        "to a descriptor",
+        "from C",
+        "by a program",
+        "as an error",
+    ]
+    assert stage.run("add", 1).output == b""
+
+
+def test_of_much_output_the_end_is_kept(stage: Stage) -> None:
+    """And how much there was before."""
+    output = stage.run("print_much", 1_000_000).output
+    assert len(output) < 20_000
+    assert output.endswith(b"xthe end\n")
+    assert b"left out" in output
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (f"{HERE}.units:nothing", "has no nothing"),
+        (f"{HERE}.units:ANSWER", "is not a function"),
+        (f"{HERE}.nowhere:f", "no module tests.mesh.execution.nowhere"),
+        (f"{HERE}.broken:f", "broken on purpose"),
+        (":f", "module:function"),
+    ],
+)
+def test_an_unknown_function_is_explained(stage: Stage, name: str, said: str) -> None:
+    """What is missing, and where."""
+    got = stage.run(name)
+    assert got.kind is Kind.UNKNOWN
+    assert said in why(got).message
+
+
+def test_a_unit_that_forks_answers_once(stage: Stage) -> None:
+    """The other process ends where the unit does."""
+    ticket = stage.start("fork")
+    assert wire.unpack(stage.outcome(ticket).value) == "parent"
+    assert stage.value("add", 1) == 1
+    assert stage.quiet()
+
+
+def test_what_is_behind_a_slow_unit_goes_to_others(stage: Stage, tmp_path: Path) -> None:
+    """Units that were handed out ahead are taken back while the child is busy."""
+    for _ in range(20):  # short ones, so that many are given ahead
+        stage.value("add", 1)
+    go = tmp_path / "go"
+    slow, *rest = [stage.unit("wait_for", str(go)), *(stage.unit("echo", n) for n in range(30))]
+    stage.pool.start_all([slow, *rest])
+    for number, (ticket, _) in enumerate(rest):
+        assert wire.unpack(stage.outcome(ticket).value) == number
+    go.touch()
+    assert stage.outcome(slow[0]).kind is Kind.VALUE
+
+
+def test_cancelling_a_unit_that_runs(stage: Stage, tmp_path: Path) -> None:
+    """Its child is killed, and with it what it started."""
+    note = tmp_path / "note"
+    ticket = stage.start("start_and_hang", str(note))
+    wait_until(note.exists)
+    pid, program, _ = map(int, note.read_text().split())
+    stage.pool.cancel(ticket)
+    assert stage.outcome(ticket).kind is Kind.CANCELLED
+    wait_until(lambda: gone(pid) and gone(program))
+
+
+def test_cancelling_units_that_wait(alone: Stage, tmp_path: Path) -> None:
+    """At the child or in the backlog; those not cancelled are run."""
+    note, go = tmp_path / "note", tmp_path / "go"
+    first = alone.start("note_and_wait", str(note), str(go))
+    wait_until(note.exists)
+    batch = [alone.unit("echo", number) for number in range(6)]
+    alone.pool.start_all(batch)
+    unwanted = [ticket for ticket, _ in batch[::2]]
+    for ticket in unwanted:
+        alone.pool.cancel(ticket)
+    assert {alone.outcome(ticket).kind for ticket in unwanted} == {Kind.CANCELLED}
+    go.touch()
+    assert alone.outcome(first).kind is Kind.VALUE
+    assert [wire.unpack(alone.outcome(ticket).value) for ticket, _ in batch[1::2]] == [1, 3, 5]
+    alone.pool.cancel(first)  # over and done with
+    assert alone.value("add", 1) == 1
+
+
+def test_the_nursery_may_die(alone: Stage, tmp_path: Path) -> None:
+    """Another one takes its place, and nobody is blamed."""
+    batch = [alone.unit("kill_nursery_once", str(tmp_path / "mark")), alone.unit("echo", 1)]
+    alone.pool.start_all(batch)
+    values = [wire.unpack(alone.outcome(ticket).value) for ticket, _ in batch]
+    assert values == ["survived", 1]
+
+
+def test_preloading_what_cannot_be_imported_hurts_nobody() -> None:
+    """A module that ends the nursery is left to the children, who say so."""
+    stage = Stage(1, preload=(f"{HERE}.broken", f"{HERE}.deadly"))
+    assert stage.value("add", 1) == 1
+    assert stage.run(f"{HERE}.deadly:f").kind is Kind.CRASHED
+    stage.pool.close()
+
+
+def test_a_closed_pool_is_silent_and_leaves_nothing(tmp_path: Path) -> None:
+    """Children are gone when close returns, what they started soon after."""
+    stage, note = Stage(1), tmp_path / "note"
+    stage.start("start_and_hang", str(note))
+    wait_until(note.exists)
+    pids = [int(text) for text in note.read_text().split()]
+    stage.pool.close()
+    wait_until(lambda: all(map(gone, pids)))
+    stage.start("add", 1)
+    assert stage.quiet()
+
+
+def test_deliver_may_start_the_next_unit() -> None:
+    """From the pool's own thread."""
+    results: queue.Queue[int] = queue.Queue()
+
+    def deliver(outcome: Outcome) -> None:
+        value = wire.unpack(outcome.value)
+        results.put(value)
+        if value < 5:
+            pool.start(value + 1, Unit(f"{HERE}.units:add", wire.pack_call(value, 1)))
+        if value == 2:
+            raise RuntimeError("a bug of the application's, which ends nothing")
+
+    pool = Pool(1, deliver)
+    pool.start(0, Unit(f"{HERE}.units:add", wire.pack_call(0)))
+    assert [results.get(timeout=PATIENCE) for _ in range(6)] == [0, 1, 2, 3, 4, 5]
+    pool.close()
+
+
+PARENT = """
+import sys, time
+from steelyard.mesh.execution import wire
+from steelyard.mesh.execution.pool import Pool
+from steelyard.mesh.execution.unit import Unit
+pool = Pool(1, print)
+pool.start(1, Unit(sys.argv[1], wire.pack_call(sys.argv[2])))
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("whom", ["node", "nursery"])
+def test_children_die_with_their_parents(whom: str, tmp_path: Path) -> None:
+    """Killed with -9, while a unit holds the interpreter's lock: it ends all the same."""
+    note = tmp_path / "note"
+    words = [sys.executable, "-c", PARENT, f"{HERE}.units:start_and_hang", str(note)]
+    with subprocess.Popen(words) as node:
+        wait_until(note.exists)
+        pid, program, nursery = map(int, note.read_text().split())
+        try:
+            os.kill(node.pid if whom == "node" else nursery, signal.SIGKILL)
+            wait_until(lambda: gone(pid) and gone(nursery))
+            if whom == "node":
+                wait_until(lambda: gone(program))
+        finally:
+            node.kill()
+            if not gone(program):
+                os.kill(program, signal.SIGKILL)

@@ -1,0 +1,152 @@
+"""Functions that the tests have run as units; most of them misbehave."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+ANSWER = 42  # not a function
+
+
+def add(a: int, b: int = 0) -> int:
+    return a + b
+
+
+def plus_one(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapped(*args: Any) -> Any:
+        return function(*args) + 1
+
+    return wrapped
+
+
+@plus_one
+def decorated(value: int) -> int:
+    return value
+
+
+def echo(value: Any) -> Any:
+    return value
+
+
+def spin(milliseconds: float) -> None:
+    until = time.perf_counter() + milliseconds / 1e3
+    while time.perf_counter() < until:
+        pass
+
+
+def rest(value: Any) -> Any:
+    time.sleep(0.02)
+    return value
+
+
+def double(array: Any) -> Any:
+    return array * 2
+
+
+def pid() -> int:
+    return os.getpid()
+
+
+def is_writeable(array: Any) -> bool:
+    return bool(array.flags.writeable)
+
+
+def fail(message: str) -> None:
+    raise KeyError(message)
+
+
+def leave(status: int) -> None:
+    print("leaving")
+    os._exit(status)
+
+
+def exit_politely() -> None:
+    sys.exit("enough")
+
+
+def segfault() -> None:
+    print("falling")
+    ctypes.string_at(0)
+
+
+def kill_self() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_nursery_once(mark: str) -> str:
+    """End the process that forks, the first time."""
+    if not Path(mark).exists():
+        Path(mark).touch()
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(1000)
+    return "survived"
+
+
+def hang() -> None:
+    """Hold the interpreter's lock, for good: no thread of this process can help."""
+    libc = ctypes.PyDLL(None)
+    while True:
+        libc.sleep(1000)
+
+
+def wait_for(path: str) -> str:
+    while not Path(path).exists():
+        time.sleep(0.005)
+    return "seen"
+
+
+def note_and_wait(note: str, path: str) -> str:
+    Path(note).write_text(str(os.getpid()))
+    return wait_for(path)
+
+
+def start_and_hang(note: str) -> None:
+    """Start a program, and hang."""
+    program = subprocess.Popen(["sleep", "1000"])
+    draft = Path(f"{note}.draft")
+    draft.write_text(f"{os.getpid()} {program.pid} {os.getppid()}")
+    draft.rename(note)
+    hang()
+
+
+def allocate(size: int) -> int:
+    return len(bytearray(size))
+
+
+def fork() -> str:
+    """Come back twice, in two processes; first in the one that should not."""
+    forked = os.fork()
+    if not forked:
+        return "child"
+    os.waitpid(forked, 0)
+    return "parent"
+
+
+def print_everywhere() -> None:
+    print("from Python")
+    os.write(1, b"to a descriptor\n")
+    libc = ctypes.CDLL(None)
+    libc.printf(b"from C\n")
+    subprocess.run(["echo", "by a program"], check=True)
+    print("as an error", file=sys.stderr)
+
+
+def print_much(size: int) -> None:
+    print("x" * size + "the end")
+
+
+def close_descriptors() -> None:
+    os.closerange(3, 100)
+
+
+def unsendable() -> object:
+    return threading.Lock()

@@ -1,0 +1,67 @@
+"""Functions that nodes of the tests run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from steelyard import mesh
+
+
+@mesh.unit
+def double(number: int) -> int:
+    return 2 * number
+
+
+@mesh.unit
+def add(one: int, other: int) -> int:
+    return one + other
+
+
+@mesh.unit
+def fail(number: int) -> int:
+    raise ValueError(f"{number} is not to my taste")
+
+
+@mesh.unit(retries=1)
+def die(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@mesh.unit(retries=0, deadline=0.2)
+def hang(number: int) -> int:
+    time.sleep(3600)
+    return number
+
+
+@mesh.unit
+def snooze(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+@mesh.unit
+def speak(text: str) -> int:
+    print(text)  # noqa: T201 - what a unit prints is kept
+    return len(text)
+
+
+@mesh.unit
+def wait_for(path: str) -> str:
+    """Until a file is there; leaves a mark that it began."""
+    began = Path(f"{path}.{os.getpid()}.began")
+    began.touch()
+    while not Path(path).exists():
+        time.sleep(0.005)
+    return path
+
+
+@mesh.unit(hedge=False)
+def mark(folder: str, number: int, seconds: float = 0.0) -> int:
+    """Leaves a file for each run, so that a test can count them."""
+    (Path(folder) / f"{number}.{os.getpid()}.{time.monotonic_ns()}").touch()
+    time.sleep(seconds)
+    return number

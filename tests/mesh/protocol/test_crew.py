@@ -1,0 +1,263 @@
+"""Playbooks of a node's side: event in, commands out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.protocol import crew, customer
+from steelyard.mesh.protocol.crew import Crew
+from steelyard.mesh.protocol.crew_events import (
+    Ask,
+    ClientAppeared,
+    ClientGone,
+    Command,
+    Ended,
+    Granted,
+    LeaveAsked,
+    Left,
+    PullFailed,
+    Start,
+    Stop,
+    StopAsked,
+    Tick,
+)
+from steelyard.mesh.protocol.messages import Grant, Order, Pull
+from steelyard.mesh.protocol.standing import Standing
+
+
+class Play:
+    """One crew, and what it asked last."""
+
+    def __init__(self, procs: int = 1, clients: str = "c") -> None:
+        self.crew = Crew(procs)
+        self.now = 0.0
+        self.asked: dict[str, Pull] = {}
+        self.started: list[tuple[str, int]] = []
+        for name in clients:
+            self.do(ClientAppeared(name))
+
+    def do(self, event: object) -> list[Command]:
+        commands = self.crew.handle(event, self.now)  # type: ignore[arg-type]
+        self.asked.update({one.client: one.pull for one in commands if isinstance(one, Ask)})
+        for one in commands:
+            if isinstance(one, Start):
+                self.started.append((self.crew.tickets[one.ticket].client, one.order.number))
+        return commands
+
+    def grant(self, client: str, *numbers: int, more: bool = True) -> list[Command]:
+        """Answer its last pull."""
+        orders = tuple(Order(number, "m:f", b"") for number in numbers)
+        return self.do(Granted(client, self.asked[client].serial, Grant(orders, more)))
+
+    def end(self, seconds: float = 1.0, kind: Kind = Kind.VALUE) -> list[Command]:
+        """The oldest unit ends."""
+        return self.do(Ended(min(self.crew.tickets), kind, seconds=seconds))
+
+    def wait(self) -> list[Command]:
+        self.now = self.crew.wakeup
+        return self.do(Tick())
+
+
+def asks(commands: list[Command]) -> list[Pull]:
+    return [one.pull for one in commands if isinstance(one, Ask)]
+
+
+def wanting(commands: list[Command]) -> list[Ask]:
+    return [one for one in commands if isinstance(one, Ask) and one.pull.want]
+
+
+def test_a_client_that_appears_is_asked() -> None:
+    """For as many units as there are children; the only one may keep the pull."""
+    play = Play(procs=2)
+    assert play.asked["c"] == Pull(1, 0, want=2, idle=2, park=True)
+
+
+def test_long_units_are_fetched_one_by_one() -> None:
+    """A result brings the next pull, and says what is still there."""
+    play = Play(procs=2)
+    play.grant("c", 1, 2)
+    assert play.started == [("c", 1), ("c", 2)]
+    (pull,) = asks(play.end(seconds=1.0))
+    assert [one.number for one in pull.results] == [1]
+    assert (pull.want, pull.idle, pull.holding) == (1, 1, (2,))
+
+
+def test_short_units_are_fetched_in_batches() -> None:
+    """Some milliseconds of work for each child, and one pull for many results."""
+    play = Play()
+    play.grant("c", 1)
+    (pull,) = asks(play.end(seconds=0.001))
+    assert pull.want == 1 + customer.HORIZON / 0.001
+    play.grant("c", *range(2, 11))
+    assert len(play.crew.tickets) == 9
+    talk = [asks(play.end(seconds=0.001)) for _ in range(4)]
+    assert [len(pulls) for pulls in talk] == [0, 0, 0, 1]
+    assert len(talk[3][0].results) == 4
+
+
+def test_results_do_not_wait_for_long() -> None:
+    """A few milliseconds, when no pull is due."""
+    play = Play()
+    play.grant("c", 1)
+    play.end(seconds=0.001)
+    play.grant("c", *range(2, 11))
+    play.end(seconds=0.001)
+    assert play.crew.wakeup == crew.LINGER
+    (pull,) = asks(play.wait())
+    assert [one.number for one in pull.results] == [2]
+
+
+def test_a_client_with_nothing_gets_a_parked_pull() -> None:
+    """And is left alone, but for a repetition now and then."""
+    play = Play()
+    (pull,) = asks(play.grant("c", more=False))
+    assert pull.park
+    assert play.crew.customers["c"].standing is Standing.PARKED
+    assert play.crew.wakeup == crew.REFRESH
+    assert asks(play.wait())[0].park
+
+
+def test_no_spare_units_of_a_client_whose_last_ones_are_for_idle_children() -> None:
+    """It is asked again when a child is idle."""
+    play = Play()
+    play.grant("c", 1)
+    play.end(seconds=0.01)
+    play.grant("c", 2)
+    assert play.asked["c"].want == 1  # a spare one
+    assert asks(play.grant("c")) == []
+    (pull,) = asks(play.end(seconds=0.01))
+    assert (pull.want, pull.idle) == (1, 1)
+
+
+def test_a_parked_pull_is_corrected_when_the_node_gets_busy() -> None:
+    """Or a client would give a unit to a node that has no child for it."""
+    play = Play(clients="ab")
+    play.grant("a", more=False)
+    play.grant("b", 1, more=False)
+    assert play.asked["a"].idle == 1
+    play.now += crew.SETTLED
+    (pull,) = asks(play.do(Tick()))
+    assert (pull.idle, pull.park) == (0, True)
+
+
+def test_a_client_that_does_not_answer_holds_nobody_up() -> None:
+    """Clients are asked one after the other: a node does not want more than it can do."""
+    play = Play(clients="ab")
+    play.grant("a", 1)
+    (ask,) = wanting(play.grant("b", 1))
+    assert (ask.client, ask.pull.park) == ("a", False)
+    assert wanting(play.end() + play.end() + play.grant("b")) == []
+    play.now += crew.SLOW
+    (ask,) = wanting(play.do(Tick()))
+    assert ask.client == "b"
+
+
+def test_a_small_job_is_not_kept_out_by_a_huge_one() -> None:
+    """Whose turn is next gets the next free child, however much of others waits here."""
+    play = Play(clients="a")
+    play.grant("a", 1)
+    play.end(seconds=0.01)
+    play.grant("a", 2, 3)
+    assert play.crew.tickets
+    play.do(ClientAppeared("b"))
+    assert (play.asked["b"].want, play.asked["b"].idle) == (1, 1)
+    play.grant("b", 1)
+    play.end(seconds=0.01)
+    play.end(seconds=0.01)
+    assert play.started[-1] == ("b", 1)
+
+
+@pytest.mark.parametrize("weights", [{"a": 1.0, "b": 1.0}, {"a": 3.0, "b": 1.0}])
+def test_clients_share_the_children_by_their_weights(weights: dict[str, float]) -> None:
+    """Worker-seconds count, not units: those of b take twice as long."""
+    play = Play(clients="")
+    for name, weight in weights.items():
+        play.do(ClientAppeared(name, weight))
+    used: Counter[str] = Counter()
+    answered = 0
+    for number in range(0, 4000, 2):
+        for name, pull in list(play.asked.items()):
+            if pull.serial > answered:
+                play.grant(name, *range(number, number + pull.want))
+        answered = max(pull.serial for pull in play.asked.values())
+        if play.crew.tickets:
+            name = play.crew.tickets[min(play.crew.tickets)].client
+            seconds = {"a": 0.5, "b": 1.0}[name]
+            used[name] += seconds
+            play.now += seconds
+            play.end(seconds)
+    share = used["a"] / used["b"]
+    assert share == pytest.approx(weights["a"] / weights["b"], rel=0.05)
+
+
+def test_a_client_that_was_away_has_saved_nothing_up() -> None:
+    """It does not get all children until it has caught up with the others; nor does a new one."""
+    play = Play(clients="ab")
+    play.grant("b", more=False)
+    play.grant("a", 1)
+    for number in range(2, 50):
+        play.end(seconds=1.0)
+        play.grant("a", number)
+    play.now += 50.0
+    play.grant("b", 1)
+    assert play.crew.customers["b"].served >= 46.0
+    play.do(ClientAppeared("c"))
+    assert play.crew.customers["c"].served >= 46.0
+
+
+def test_after_a_failure_results_are_sent_again_to_a_client_that_has_rested() -> None:
+    """Nothing is lost with a pull."""
+    play = Play()
+    play.grant("c", 1)
+    play.end()
+    assert play.do(PullFailed("c", play.asked["c"].serial)) == []
+    assert play.crew.wakeup == crew.REST
+    (pull,) = asks(play.wait())
+    assert [one.number for one in pull.results] == [1]
+
+
+def test_an_answer_to_a_pull_that_was_given_up_is_ignored() -> None:
+    """The next pull says that the unit is not here."""
+    play = Play()
+    first = play.asked["c"].serial
+    play.do(PullFailed("c", first))
+    assert play.do(Granted("c", first, Grant((Order(1, "m:f", b""),)))) == []
+    (pull,) = asks(play.wait())
+    assert (pull.seen, pull.holding) == (first, ())
+
+
+def test_the_units_of_a_client_that_is_gone_are_stopped() -> None:
+    """Should it come back, it hears that they are not here; their child is free when it says so."""
+    play = Play()
+    play.grant("c", 1)
+    assert play.do(ClientGone("c")) == [Stop(1)]
+    assert asks(play.do(ClientAppeared("c"))) == []
+    (pull,) = asks(play.do(Ended(1, Kind.CANCELLED)))
+    assert (pull.idle, pull.holding, pull.results) == (1, (), ())
+    assert pull.seen == pull.serial - 1
+
+
+def test_stopped_units_have_no_result() -> None:
+    """Whether they ran or waited."""
+    play = Play()
+    play.grant("c", 1)
+    play.end(seconds=0.02)
+    play.grant("c", 2, 3)
+    assert Stop(2) in play.do(StopAsked("c", (2, 3, 9)))
+    (pull,) = asks(play.do(Ended(2, Kind.CANCELLED)))[-1:]
+    assert (pull.results, pull.holding) == ((), ())
+
+
+def test_leaving_gives_back_what_waits_and_finishes_what_runs() -> None:
+    """The node ends when its last results have arrived."""
+    play = Play()
+    play.grant("c", 1, 2, 3)
+    (pull,) = asks(play.do(LeaveAsked()))
+    assert (pull.want, pull.holding) == (0, (1,))
+    play.grant("c")
+    (pull,) = asks(play.end())
+    assert [one.number for one in pull.results] == [1]
+    assert play.grant("c") == [Left()]

@@ -1,0 +1,312 @@
+"""Playbooks of a client's side: event in, commands out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.protocol import unserved
+from steelyard.mesh.protocol.desk import LOSSES, Desk
+from steelyard.mesh.protocol.desk_events import (
+    Command,
+    Deliver,
+    Dropped,
+    NodeAppeared,
+    NodeGone,
+    Pulled,
+    Reply,
+    Stop,
+    Submitted,
+    Tick,
+)
+from steelyard.mesh.protocol.lifecycle import State
+from steelyard.mesh.protocol.messages import Grant, Offer, Pull, Result
+from steelyard.mesh.protocol.task import Rules, Task
+
+VALUE = Kind.VALUE
+OFFER = Offer(1, frozenset({"m:f"}))
+
+
+class Play:
+    """One desk, and nodes `a`, `b`, … with one child each."""
+
+    def __init__(self, nodes: str = "a") -> None:
+        self.desk = Desk()
+        self.now = 0.0
+        self.query = 0
+        self.serials: dict[str, int] = {}
+        for name in nodes:
+            self.do(NodeAppeared(name, OFFER))
+
+    def do(self, event: object) -> list[Command]:
+        return self.desk.handle(event, self.now)  # type: ignore[arg-type]
+
+    def submit(self, *numbers: int, until: float | None = None, **rules: object) -> list[Command]:
+        made = Rules(**rules)  # type: ignore[arg-type]
+        tasks = (Task(number, "m:f", b"", made, until) for number in numbers)
+        return self.do(Submitted(tuple(tasks)))
+
+    def pull(
+        self,
+        node: str,
+        want: int = 1,
+        idle: int | None = None,
+        *,
+        park: bool = True,
+        holding: Iterable[int] = (),
+        results: Iterable[tuple[int, Kind]] = (),
+        serial: int | None = None,
+        seen: int | None = None,
+    ) -> list[Command]:
+        """The node says something; by default all its earlier pulls are closed."""
+        if serial is None:
+            serial = self.serials[node] = self.serials.get(node, 0) + 1
+        self.query += 1
+        told = tuple(Result(*one, seconds=1.0) for one in results)
+        pull = Pull(
+            serial,
+            serial - 1 if seen is None else seen,
+            want,
+            want if idle is None else idle,
+            park,
+            tuple(holding),
+            told,
+        )
+        return self.do(Pulled(node, pull, self.query))
+
+
+def grants(commands: list[Command]) -> dict[int, list[int]]:
+    """Numbers of units, by the query that they answer."""
+    replies = [one for one in commands if isinstance(one, Reply)]
+    return {one.query: [order.number for order in one.grant.orders] for one in replies}
+
+
+def ends(commands: list[Command]) -> dict[int, State]:
+    return {one.number: one.state for one in commands if isinstance(one, Deliver)}
+
+
+def test_a_pull_that_finds_nothing_waits_and_one_unit_wakes_one_node() -> None:
+    """The longest waiting first; the others stay parked."""
+    play = Play("abc")
+    assert play.pull("a") == play.pull("b") == play.pull("c") == []
+    assert grants(play.submit(1)) == {1: [1]}
+    assert grants(play.submit(2, 3)) == {2: [2], 3: [3]}
+
+
+def test_a_node_that_cannot_wait_is_told_at_once() -> None:
+    """A pull that is not to be parked has an answer in any case."""
+    play = Play()
+    assert play.pull("a", park=False) == [Reply(1, Grant())]
+
+
+def test_spare_units_are_given_while_there_are_many() -> None:
+    """todo / 2·workers, at most what is wanted; the last ones go to idle children only."""
+    play = Play("ab")
+    play.submit(*range(20))
+    assert grants(play.pull("a", want=50, idle=1)) == {1: [0, 1, 2, 3, 4]}
+    assert grants(play.pull("b", want=3, idle=0)) == {2: [5, 6, 7]}
+    play.do(Dropped(tuple(range(10, 20))))
+    assert play.pull("b", want=3, idle=0, holding=[5, 6, 7]) == [Reply(3, Grant(more=True))]
+    assert grants(play.pull("b", want=3, idle=1, holding=[5, 6, 7])) == {4: [8]}
+
+
+def test_busy_nodes_are_told_that_there_is_work() -> None:
+    """They come when they are free; idle ones get it at once."""
+    play = Play("ab")
+    play.pull("a", want=0)
+    assert play.submit(1) == [Reply(1, Grant(more=True))]
+    assert grants(play.pull("b")) == {2: [1]}
+
+
+def test_a_result_ends_its_unit_once() -> None:
+    """The second one finds nothing to end."""
+    play = Play("ab")
+    play.submit(1)
+    play.pull("a")
+    assert ends(play.pull("a", results=[(1, VALUE)])) == {1: State.DONE}
+    assert ends(play.pull("b", results=[(1, VALUE)])) == {}
+    assert play.desk.duplicates == 1
+
+
+def test_units_of_a_node_that_is_gone_are_the_next() -> None:
+    """In front of all others, in their old order."""
+    play = Play("ab")
+    play.submit(*range(8))
+    assert grants(play.pull("a", want=3)) == {1: [0, 1, 2]}
+    play.do(NodeGone("a"))
+    assert grants(play.pull("b", want=8)) == {2: [0, 1, 2, 3, 4, 5, 6, 7]}
+
+
+def test_a_grant_that_never_arrived_is_given_again() -> None:
+    """The node's next pull does not have the unit, and says that it waits for no answer."""
+    play = Play("ab")
+    play.submit(1)
+    play.pull("a")
+    assert grants(play.pull("b")) == {}
+    assert play.pull("a", want=0, seen=0) == []  # an answer may be on its way: b waits on
+    assert grants(play.pull("a", want=0, seen=2)) == {2: [1], 3: [], 4: []}
+
+
+def test_what_an_overtaken_pull_says_about_units_is_old() -> None:
+    """Its results count, what it holds does not."""
+    play = Play()
+    play.submit(1, 2)
+    play.pull("a", want=2)
+    play.pull("a", want=0, holding=[1, 2], serial=5, seen=1)
+    commands = play.pull("a", want=1, results=[(1, VALUE)], serial=3, seen=2)
+    assert ends(commands) == {1: State.DONE}
+    assert grants(commands) == {3: []}
+    assert list(play.desk.inflight) == [2]
+
+
+def test_a_node_that_comes_back_keeps_what_it_has() -> None:
+    """Its copy counts again; what has ended meanwhile is stopped."""
+    play = Play("ab")
+    play.submit(1, 2)
+    play.pull("a", want=2)
+    play.do(NodeGone("a"))
+    play.pull("b")
+    play.pull("b", want=0, results=[(1, VALUE)])
+    play.do(NodeAppeared("a", OFFER))
+    commands = play.pull("a", want=0, holding=[1, 2])
+    assert Reply(4, Grant(stop=(1,))) in commands
+    assert list(play.desk.entries[2].copies) == ["a"]
+
+
+def test_a_pull_before_its_node_is_known_waits_for_it() -> None:
+    """Its results count at once."""
+    play = Play()
+    play.submit(1)
+    play.pull("a")
+    assert ends(play.pull("x", results=[(1, VALUE)])) == {1: State.DONE}
+    play.submit(2)
+    assert grants(play.do(NodeAppeared("x", OFFER))) == {2: [2]}
+
+
+def test_a_unit_that_hurts_is_quarantined_after_its_tries() -> None:
+    """One more than there are retries; told twice, a crash counts once."""
+    play = Play("ab")
+    play.submit(1, retries=1)
+    play.pull("a")
+    commands = play.pull("a", results=[(1, Kind.CRASHED)])
+    assert grants(commands) == {2: [1]}
+    play.pull("b", want=0, results=[(1, Kind.CRASHED)])  # b never had it
+    commands = play.pull("a", results=[(1, Kind.HUNG)])
+    assert ends(commands) == {1: State.QUARANTINED}
+
+
+def test_an_exception_is_an_answer() -> None:
+    """It is not tried again."""
+    play = Play()
+    play.submit(1)
+    play.pull("a")
+    assert ends(play.pull("a", results=[(1, Kind.RAISED)])) == {1: State.RAISED}
+
+
+def test_a_unit_is_not_blamed_for_its_nodes_until_many_are_lost() -> None:
+    """Ten lost nodes are a pattern."""
+    play = Play("")
+    play.submit(1)
+    for index in range(LOSSES):
+        assert not play.desk.duplicates
+        assert 1 in play.desk.entries
+        play.do(NodeAppeared(f"n{index}", OFFER))
+        play.pull(f"n{index}")
+        last = play.do(NodeGone(f"n{index}"))
+    assert ends(last) == {1: State.QUARANTINED}
+
+
+def overdue(play: Play, **rules: object) -> list[Command]:
+    """Three units took a second each; a fourth is with a for four, and b is idle."""
+    play.submit(1, 2, 3)
+    play.submit(4, **rules)
+    for number in (1, 2, 3):
+        play.pull("a", results=[(number - 1, VALUE)] if number > 1 else [])
+        play.now += 1.0
+    play.pull("a", results=[(3, VALUE)])
+    play.pull("b")
+    assert (play.desk.wakeup == play.now + 3.0) is (not rules)
+    play.now += 4.0
+    return play.do(Tick())
+
+
+def test_an_overdue_unit_is_given_to_a_second_node() -> None:
+    """After three times the median; the first result stops the other copy."""
+    play = Play("ab")
+    assert grants(overdue(play)) == {5: [4]}
+    commands = play.pull("b", results=[(4, VALUE)])
+    assert ends(commands) == {4: State.DONE}
+    assert Stop("a", (4,)) in commands
+
+
+def test_some_units_are_never_hedged() -> None:
+    """Those that must not be, and those whose last try it is."""
+    assert overdue(Play("ab"), hedge=False) == []
+    assert overdue(Play("ab"), retries=0) == []
+
+
+def test_no_third_copy_and_none_on_the_same_node() -> None:
+    """At most two, on two nodes."""
+    play = Play("abc")
+    overdue(play)
+    play.now += 100.0
+    assert play.pull("c") == []
+    assert play.desk.wakeup == float("inf")
+
+
+def test_units_expire() -> None:
+    """After that nobody wants them, wherever they are."""
+    play = Play("a")
+    play.submit(1, 2, until=5.0)
+    reply = play.pull("a")[0]
+    assert isinstance(reply, Reply)
+    assert reply.grant.orders[0].deadline == 5.0
+    assert play.desk.wakeup == 5.0
+    play.now = 5.0
+    commands = play.do(Tick())
+    assert ends(commands) == {1: State.EXPIRED, 2: State.EXPIRED}
+    assert Stop("a", (1,)) in commands
+
+
+def test_dropped_units_are_stopped() -> None:
+    """Cancelled, once each."""
+    play = Play()
+    play.submit(1, 2)
+    play.pull("a")
+    commands = play.do(Dropped((1, 2, 99)))
+    assert ends(commands) == {1: State.CANCELLED, 2: State.CANCELLED}
+    assert Stop("a", (1,)) in commands
+
+
+def test_a_function_that_nobody_serves_is_refused_after_a_while() -> None:
+    """And the reason says what is served; with no node at all there is no reason to refuse."""
+    play = Play("")
+    play.do(Submitted((Task(1, "other:f", b"", Rules()),)))
+    play.now = 1000.0
+    assert play.do(Tick()) == []
+    play.do(NodeAppeared("a", OFFER))
+    assert play.desk.wakeup == play.now + unserved.PATIENCE
+    play.now = play.desk.wakeup
+    (told,) = play.do(Tick())
+    assert isinstance(told, Deliver)
+    assert told.state is State.REFUSED
+    assert told.reason == "no node serves other:f; those that are there serve m:f"
+
+
+def test_a_function_that_a_node_does_not_know_is_tried_elsewhere() -> None:
+    """Refused when nobody is left."""
+    play = Play("ab")
+    play.submit(1)
+    play.pull("a")
+    play.pull("b")
+    assert grants(play.pull("a", results=[(1, Kind.UNKNOWN)])) == {2: [1]}
+    assert ends(play.pull("b", results=[(1, Kind.UNKNOWN)])) == {1: State.REFUSED}
+
+
+def test_a_unit_is_refused_when_the_last_node_that_might_know_it_goes() -> None:
+    """Those that are left have refused it."""
+    play = Play("ab")
+    play.submit(1)
+    play.pull("a")
+    play.pull("a", results=[(1, Kind.UNKNOWN)])
+    assert ends(play.do(NodeGone("b"))) == {1: State.REFUSED}

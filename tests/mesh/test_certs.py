@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from typer.testing import CliRunner
+
+from steelyard.cli.main import build_app
+from steelyard.errors import UsageError
+from steelyard.mesh.certs import make_members
+
+
+def test_each_node_has_a_folder_that_its_authority_vouches_for(tmp_path: Path) -> None:
+    """Signed by the authority, for its name, as server and as client; keys are nobody else's."""
+    alpha, beta = make_members(tmp_path / "certs", ["alpha", "beta"], 30, renew=False)
+    authority = x509.load_pem_x509_certificate((tmp_path / "certs" / "ca.pem").read_bytes())
+    for member in (alpha, beta):
+        certificate = x509.load_pem_x509_certificate((member.folder / "node.pem").read_bytes())
+        certificate.verify_directly_issued_by(authority)
+        assert certificate.subject.rfc4514_string() == f"CN={member.name}"
+        assert certificate.not_valid_after_utc == member.expires
+        assert (member.folder / "ca.pem").read_bytes() == (
+            tmp_path / "certs" / "ca.pem"
+        ).read_bytes()
+        assert stat.S_IMODE((member.folder / "node.key").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "certs" / "ca.key").stat().st_mode) == 0o600
+    assert not (alpha.folder / "ca.key").exists()
+
+
+def test_later_nodes_are_of_the_same_authority(tmp_path: Path) -> None:
+    """It is made once; nodes that are there are replaced only when asked for."""
+    make_members(tmp_path, ["alpha"], 30, renew=False)
+    before = (tmp_path / "ca.pem").read_bytes(), (tmp_path / "alpha" / "node.pem").read_bytes()
+    make_members(tmp_path, ["beta"], 30, renew=False)
+    with pytest.raises(UsageError, match="is there already"):
+        make_members(tmp_path, ["gamma", "alpha"], 30, renew=False)
+    assert not (tmp_path / "gamma").exists()
+    assert before == (
+        (tmp_path / "ca.pem").read_bytes(),
+        (tmp_path / "alpha" / "node.pem").read_bytes(),
+    )
+    make_members(tmp_path, ["alpha"], 30, renew=True)
+    assert (tmp_path / "alpha" / "node.pem").read_bytes() != before[1]
+    assert (tmp_path / "ca.pem").read_bytes() == before[0]
+
+
+def test_two_authorities_have_two_names(tmp_path: Path) -> None:
+    """Or a stranger would look like a forger."""
+    for folder in ("one", "two"):
+        make_members(tmp_path / folder, ["node"], 30, renew=False)
+    names = {
+        x509.load_pem_x509_certificate((tmp_path / folder / "ca.pem").read_bytes()).subject
+        for folder in ("one", "two")
+    }
+    assert len(names) == 2
+
+
+@pytest.mark.parametrize("name", ["", "../up", "a/b", "-x", "a" * 70, "ü"])
+def test_a_name_that_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
+    """Before anything is written."""
+    with pytest.raises(UsageError, match="cannot name a node"):
+        make_members(tmp_path / "certs", [name], 30, renew=False)
+    assert not (tmp_path / "certs").exists()
+
+
+def test_half_an_authority_is_refused(tmp_path: Path) -> None:
+    """It says which file is missing, and overwrites none."""
+    make_members(tmp_path, ["alpha"], 30, renew=False)
+    (tmp_path / "ca.key").unlink()
+    with pytest.raises(UsageError, match=r"ca\.key is missing"):
+        make_members(tmp_path, ["beta"], 30, renew=False)
+
+
+def test_an_authority_that_is_none_is_refused(tmp_path: Path) -> None:
+    """With what is wrong with it."""
+    (tmp_path / "ca.pem").write_text("no certificate")
+    (tmp_path / "ca.key").write_text("no key")
+    with pytest.raises(UsageError, match="no authority that can be read"):
+        make_members(tmp_path, ["beta"], 30, renew=False)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """It prints what it made, and keys that fit their certificates."""
+    words = ["mesh", "certs", str(tmp_path / "certs"), "alpha"]
+    (told,) = json.loads(CliRunner().invoke(build_app(), [*words, "--json"]).stdout)
+    assert told["name"] == "alpha"
+    certificate = x509.load_pem_x509_certificate((Path(told["folder"]) / "node.pem").read_bytes())
+    assert isinstance(certificate.public_key(), ec.EllipticCurvePublicKey)
+    again = CliRunner().invoke(build_app(), words)
+    assert isinstance(again.exception, UsageError)
+    assert "--renew" in again.exception.hint
+    assert "alpha" in CliRunner().invoke(build_app(), [*words, "--renew"]).stdout

@@ -1,0 +1,187 @@
+"""What an application does with a mesh, and what it gets."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from pathlib import Path
+
+import pytest
+
+from steelyard import mesh
+from steelyard.errors import UsageError
+from steelyard.mesh.execution.wire import WireError
+from steelyard.mesh.protocol import unserved
+from steelyard.mesh.protocol.lifecycle import State
+from tests.mesh import jobs
+from tests.mesh.conftest import PATIENCE
+from tests.waiting import wait_until
+
+
+def test_every_unit_is_answered_once_under_its_key(client: mesh.Client) -> None:
+    """In any order; `values` are in the order of what was submitted."""
+    answers = list(client.map(jobs.double, range(300)).as_completed(PATIENCE))
+    assert sorted(answer.key for answer in answers) == list(range(300))
+    assert all(answer.ok and answer.value == 2 * answer.key for answer in answers)
+    assert client.map(jobs.double, range(300)).values(PATIENCE) == list(range(0, 600, 2))
+
+
+def test_units_may_have_several_arguments_and_keys_of_their_own(client: mesh.Client) -> None:
+    """As with the built-in map."""
+    answers = client.map(jobs.add, [1, 2], [10, 20]).as_completed(PATIENCE)
+    assert {answer.key: answer.value for answer in answers} == {(1, 10): 11, (2, 20): 22}
+    answers = client.map(jobs.double, [1, 2], keys=["one", "two"]).as_completed(PATIENCE)
+    assert {answer.key: answer.value for answer in answers} == {"one": 2, "two": 4}
+    with pytest.raises(UsageError, match="1 keys for 2 units"):
+        client.map(jobs.double, [1, 2], keys=["one"])
+
+
+def test_no_units_are_done_at_once(client: mesh.Client) -> None:
+    """An empty job ends."""
+    job = client.map(jobs.double, [])
+    assert list(job) == []
+    assert job.wait(0)
+
+
+def test_an_exception_is_an_answer_with_its_traceback(client: mesh.Client) -> None:
+    """It is told as the application's fault, and others go on."""
+    (answer,) = client.map(jobs.fail, [7]).as_completed(PATIENCE)
+    assert not answer.ok
+    assert isinstance(answer.error, mesh.UnitRaisedError)
+    assert "unit 7 is raised: ValueError: 7 is not to my taste" in str(answer.error)
+    assert answer.error.failure is not None
+    assert "jobs.py" in answer.error.failure.traceback
+    with pytest.raises(mesh.UnitRaisedError):
+        _ = answer.value
+
+
+def test_a_unit_that_kills_its_child_is_quarantined_and_nobody_else(client: mesh.Client) -> None:
+    """After `retries + 1` tries."""
+    bad = client.map(jobs.die, [1])
+    good = client.map(jobs.double, range(50))
+    (answer,) = bad.as_completed(PATIENCE)
+    assert answer.state is State.QUARANTINED
+    assert answer.tries == 2
+    assert isinstance(answer.error, mesh.UnitQuarantinedError)
+    assert "SIGKILL" in str(answer.error)
+    assert good.values(PATIENCE) == list(range(0, 100, 2))
+
+
+def test_a_unit_that_hangs_is_killed_at_its_deadline(client: mesh.Client) -> None:
+    """And quarantined, when it has no try left."""
+    (answer,) = client.map(jobs.hang, [1]).as_completed(PATIENCE)
+    assert answer.state is State.QUARANTINED
+    assert "Hung" in str(answer.error)
+
+
+def test_what_a_unit_prints_comes_with_its_answer(client: mesh.Client) -> None:
+    """Its output, as text."""
+    (answer,) = client.map(jobs.speak, ["héllo"]).as_completed(PATIENCE)
+    assert answer.output == "héllo\n"
+
+
+def test_a_future_has_the_value_or_raises_the_error(client: mesh.Client) -> None:
+    """As in concurrent.futures."""
+    assert client.submit(jobs.add, 1, other=2).result(PATIENCE) == 3
+    with pytest.raises(mesh.UnitRaisedError, match="to my taste"):
+        client.submit(jobs.fail, 1).result(PATIENCE)
+
+
+def test_cancelling_stops_units_that_run(client: mesh.Client, tmp_path: Path) -> None:
+    """Their children are free for others."""
+    path = str(tmp_path / "never")
+    job = client.map(jobs.wait_for, [path] * 4)
+    wait_until(lambda: len(list(tmp_path.glob("*.began"))) == 4, PATIENCE)
+    future = client.submit(jobs.wait_for, path)
+    job.cancel()
+    assert future.cancel()
+    assert {answer.state for answer in job.as_completed(PATIENCE)} == {State.CANCELLED}
+    with pytest.raises(CancelledError):
+        future.result(PATIENCE)
+    assert client.map(jobs.double, range(8)).values(PATIENCE) == list(range(0, 16, 2))
+
+
+def test_units_that_are_too_late_expire(client: mesh.Client, tmp_path: Path) -> None:
+    """Wherever they are."""
+    job = client.map(jobs.wait_for, [str(tmp_path / "never")] * 6, within=0.3)
+    assert {answer.state for answer in job.as_completed(PATIENCE)} == {State.EXPIRED}
+
+
+def test_waiting_for_answers_has_an_end(client: mesh.Client, tmp_path: Path) -> None:
+    """The error says how far the job is."""
+    path = tmp_path / "later"
+    job = client.map(jobs.wait_for, [str(path)])
+    with pytest.raises(mesh.JobTimeoutError, match="timed out: 0 of 1 units, 4 workers"):
+        list(job.as_completed(0.05))
+    path.touch()
+    assert job.values(PATIENCE) == [str(path)]
+    assert str(job.progress) == "1 of 1 units, 4 workers, 0 s left"
+
+
+def test_what_cannot_be_sent_is_told_before_anything_is(client: mesh.Client) -> None:
+    """By whoever submits it."""
+    with pytest.raises(WireError, match="object"):
+        client.map(jobs.double, [1, object()])
+    with pytest.raises(UsageError, match="no name by which a node could import it"):
+        client.map(lambda x: x, [1])
+
+
+def test_a_function_that_no_node_serves_is_refused(
+    client: mesh.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what is served instead; nothing hangs."""
+    monkeypatch.setattr(unserved, "PATIENCE", 0.2)
+    (answer,) = client.map("nowhere:nothing", [1]).as_completed(PATIENCE)
+    assert isinstance(answer.error, mesh.UnitRefusedError)
+    assert "no node serves nowhere:nothing; those that are there serve" in str(answer.error)
+
+
+def test_large_arguments_and_values_pass(client: mesh.Client) -> None:
+    """Some megabytes, both ways."""
+    text = "x" * 3_000_000
+    (answer,) = client.map(jobs.speak, [text], keys=[0]).as_completed(PATIENCE)
+    assert answer.value == len(text)
+
+
+def test_closing_a_client_ends_its_jobs(new_client: Callable[..., mesh.Client]) -> None:
+    """Who waits for them is told; after that it takes no more."""
+    client = new_client()
+    job = client.map(jobs.snooze, [3600.0])
+    ended: list[State] = []
+    waiting = threading.Thread(target=lambda: ended.extend(one.state for one in job))
+    waiting.start()
+    client.close()
+    waiting.join(PATIENCE)
+    assert ended == [State.CANCELLED]
+    with pytest.raises(UsageError, match="closed"):
+        client.submit(jobs.double, 1)
+
+
+def test_a_client_that_died_goes_on_with_its_journal(
+    new_client: Callable[..., mesh.Client], tmp_path: Path
+) -> None:
+    """What was done is not done again; all of it is delivered; failures are tried again."""
+    journal, runs = tmp_path / "journal", tmp_path / "runs"
+    runs.mkdir()
+    first = new_client(journal=journal)
+    folder = [str(runs)] * 30
+    assert len(first.map(jobs.mark, folder[:20], range(20)).values(PATIENCE)) == 20
+    assert first.map(jobs.fail, [1]).wait(PATIENCE)
+    first.close()
+    second = new_client(journal=journal)
+    assert second.map(jobs.mark, folder, range(30)).values(PATIENCE) == list(range(30))
+    done = [int(path.name.partition(".")[0]) for path in runs.iterdir()]
+    assert sorted(done) == list(range(30))
+    (answer,) = second.map(jobs.fail, [1]).as_completed(PATIENCE)
+    assert not answer.ok
+
+
+def test_wrong_wishes_are_told(new_client: Callable[..., mesh.Client], tmp_path: Path) -> None:
+    """Before anything is joined."""
+    with pytest.raises(UsageError, match="no share"):
+        mesh.Client(weight=0)
+    with pytest.raises(UsageError, match="list of endpoints"):
+        mesh.Client("tcp/127.0.0.1:1")
+    with pytest.raises(mesh.journal.JournalError, match="cannot be used"):
+        mesh.Client(journal=tmp_path / "no" / "such" / "folder")

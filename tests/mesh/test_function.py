@@ -1,0 +1,68 @@
+"""What is run as a unit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from steelyard import mesh
+from steelyard.errors import UsageError
+from steelyard.mesh.function import name_of, rules_of
+from steelyard.mesh.protocol.task import Rules
+from steelyard.mesh.served import NotServedError, served
+from tests.mesh import jobs
+
+
+def test_a_unit_is_still_a_function() -> None:
+    """Called here, it runs here."""
+    assert jobs.double(4) == 8
+    assert jobs.double.__name__ == "double"
+    assert name_of(jobs.double) == "tests.mesh.jobs:double"
+
+
+def test_rules_are_those_of_the_decorator() -> None:
+    """A plain function has the default ones."""
+    assert rules_of(jobs.hang) == Rules(retries=0, deadline=0.2)
+    assert rules_of(len) == Rules()
+
+
+@pytest.mark.parametrize("wrong", [{"retries": -1}, {"deadline": 0}, {"memory": -5}])
+def test_rules_that_cannot_be_kept_are_told(wrong: dict[str, int]) -> None:
+    """When the module is imported."""
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        mesh.unit(**wrong)
+
+
+def test_a_script_is_known_by_its_file(tmp_path: Path) -> None:
+    """Nodes import it under that name."""
+    script = tmp_path / "renderer.py"
+    script.write_text(
+        "from steelyard.mesh.function import name_of\n"
+        "def f(): ...\n"
+        "if __name__ == '__main__': print(name_of(f))\n"
+    )
+    told = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert told.stdout == "renderer:f\n"
+
+
+def test_a_module_stands_for_all_its_units() -> None:
+    """And a function for itself, marked or not."""
+    assert "tests.mesh.jobs:double" in served(["tests.mesh.jobs"])
+    assert served(["math:sqrt"]) == ("math:sqrt",)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ("math", "math has no function marked with @mesh.unit"),
+        ("math:nothing", "math has no nothing"),
+        ("no_such_module", "there is no module no_such_module"),
+    ],
+)
+def test_what_cannot_be_served_is_told(wanted: str, told: str) -> None:
+    """Before the node joins anything."""
+    with pytest.raises(NotServedError, match=told):
+        served([wanted])

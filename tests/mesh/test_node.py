@@ -1,0 +1,147 @@
+"""A node, and those that it does not work for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from steelyard import mesh
+from steelyard.mesh import codec
+from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.protocol.messages import VERSION, Grant, Order
+from steelyard.mesh.status import ask_everybody
+from steelyard.mesh.transport.base import Query
+from steelyard.mesh.transport.memory import Network
+from tests.mesh import jobs
+from tests.mesh.conftest import PATIENCE, new_node
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def own() -> Iterator[Network]:
+    """A network of this test's own."""
+    network = Network()
+    yield network
+    network.close()
+
+
+def test_a_node_that_leaves_finishes_and_gives_back(own: Network, tmp_path: Path) -> None:
+    """What runs is brought, what waits is done by others, nothing runs twice."""
+    runs, gate = tmp_path / "runs", tmp_path / "gate"
+    runs.mkdir()
+    leaving = new_node(own, procs=1)
+    client = mesh.Client(link=own.link())
+    job = client.map(jobs.wait_for, [str(gate)])
+    others = client.map(jobs.mark, [str(runs)] * 20, range(20))
+    wait_until(lambda: list(tmp_path.glob("*.began")), PATIENCE)
+    staying = new_node(own, procs=1)
+    assert not leaving.leave(0.05)
+    gate.touch()
+    assert leaving.leave(PATIENCE)
+    leaving.close()
+    assert job.values(PATIENCE) == [str(gate)]
+    assert others.values(PATIENCE) == list(range(20))
+    assert len(list(runs.iterdir())) == 20
+    client.close()
+    staying.close()
+
+
+def test_a_unit_is_redone_when_its_node_is_gone(own: Network, tmp_path: Path) -> None:
+    """And when the link to it is cut; a late result is dropped."""
+    gate = tmp_path / "gate"
+    first = new_node(own, procs=1)
+    link = own.link()
+    client = mesh.Client(link=link)
+    job = client.map(jobs.wait_for, [str(gate)])
+    wait_until(lambda: list(tmp_path.glob("*.began")), PATIENCE)
+    own.cut(link.identity, first._link.identity)
+    second = new_node(own, procs=1)
+    wait_until(lambda: len(list(tmp_path.glob("*.began"))) == 2, PATIENCE)
+    gate.touch()
+    assert job.values(PATIENCE) == [str(gate)]
+    own.heal()
+    assert client.wait_for_workers(2, PATIENCE)
+    assert client.map(jobs.double, range(40)).values(PATIENCE) == list(range(0, 80, 2))
+    for one in (client, first, second):
+        one.close()
+
+
+def test_a_lossy_network_loses_no_unit(own: Network) -> None:
+    """Queries and answers are lost, doubled and delayed: each unit is answered once."""
+    own.loss, own.duplication, own.delay = 0.1, 0.1, (0.0, 0.01)
+    nodes = [new_node(own), new_node(own)]
+    client = mesh.Client(link=own.link())
+    answers = list(client.map(jobs.double, range(200)).as_completed(PATIENCE))
+    assert sorted(answer.key for answer in answers) == list(range(200))
+    assert all(answer.ok for answer in answers)
+    for one in (client, *nodes):
+        one.close()
+
+
+def test_a_node_runs_only_what_it_serves(own: Network) -> None:
+    """Whatever a client sends."""
+    link = own.link()
+    pulls: list[object] = []
+
+    def answer(query: Query) -> None:
+        _, rest = codec.read_query(query.payload)
+        pull = codec.read_pull(rest)
+        pulls.extend(pull.results)
+        order = Order(1, "os:getcwd", codec.pack(([], {})))
+        query.reply(codec.pack(Grant((order,) if pull.idle and not pulls else ())))
+
+    link.serve(answer)
+    link.announce(codec.CLIENT, codec.pack(codec.Card("rogue")))
+    node = new_node(own, procs=1)
+    wait_until(lambda: pulls, PATIENCE)
+    (result,) = pulls
+    assert result.kind is Kind.UNKNOWN  # type: ignore[attr-defined]
+    assert b"os:getcwd is not served" in result.value  # type: ignore[attr-defined]
+    node.close()
+
+
+def test_another_version_is_left_alone_and_told(
+    own: Network, caplog: pytest.LogCaptureFixture
+) -> None:
+    """On both sides, with what to do."""
+    caplog.set_level(logging.WARNING)
+    node = new_node(own, procs=1, version=VERSION + 1, release="9.9")
+    client = mesh.Client(link=own.link())
+    wait_until(lambda: "speaks version" in caplog.text, PATIENCE)
+    assert "install the same steelyard" in caplog.text
+    assert client.workers() == 0
+    client.close()
+    node.close()
+
+
+def test_nonsense_is_refused(own: Network) -> None:
+    """By nodes and clients, with the reason; they go on."""
+    node = new_node(own, procs=1)
+    client = mesh.Client(link=own.link())
+    link = own.link()
+    failures: list[str] = []
+    for identity in (node._link.identity, client._link.identity):
+        for payload in (b"", b"\xc1", codec.pack(("sing",)), codec.pack((codec.PULL, 1))):
+            link.ask(identity, payload, lambda _: None, failures.append)
+    wait_until(lambda: len(failures) == 8, PATIENCE)
+    assert any("does not know “sing”" in one for one in failures)
+    assert client.submit(jobs.double, 2).result(PATIENCE) == 4
+    client.close()
+    node.close()
+
+
+def test_everybody_tells_what_they_do(
+    network: Network, new_client: Callable[..., mesh.Client]
+) -> None:
+    """Nodes and clients, asked from anywhere."""
+    client = new_client(name="the client", weight=2.0)
+    client.map(jobs.double, range(10)).values(PATIENCE)
+    told = ask_everybody(network.link(), PATIENCE)
+    assert [one["procs"] for one in told.nodes] == [2, 2]
+    assert sum(one["done"] for one in told.nodes) >= 10
+    mine = next(one for one in told.clients if one["name"] == "the client")
+    assert (mine["done"], mine["weight"], mine["todo"]) == (10, 2.0, 0)
+    assert told.silent == []

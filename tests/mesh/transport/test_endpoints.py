@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from steelyard.errors import UsageError
+from steelyard.mesh.transport.endpoints import Endpoint, locators, parse, settle
+
+
+@pytest.mark.parametrize(
+    ("text", "endpoint"),
+    [
+        ("tcp/10.0.0.1:7447", Endpoint("tcp", "10.0.0.1", 7447)),
+        ("tls/node.example:1", Endpoint("tls", "node.example", 1)),
+        ("127.0.0.1:0", Endpoint("tls", "127.0.0.1", 0)),
+        ("tcp/[::1]:7447", Endpoint("tcp", "::1", 7447)),
+    ],
+)
+def test_endpoints_are_read(text: str, endpoint: Endpoint) -> None:
+    """With a protocol, or the default one; and written as they were."""
+    assert parse(text, "tls") == endpoint
+    assert parse(str(endpoint), "tcp") == endpoint
+
+
+@pytest.mark.parametrize("text", ["", "here", "udp/1.2.3.4:5", "tcp/1.2.3.4", "tcp/h:x", "h:70000"])
+def test_what_is_no_endpoint_is_refused(text: str) -> None:
+    """With how to write one."""
+    with pytest.raises(UsageError, match="is not an endpoint"):
+        parse(text, "tcp")
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        *[("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True)],
+        *[("10.0.0.1", False), ("0.0.0.0", False), ("example.org", False), ("::", False)],
+    ],
+)
+def test_what_is_on_loopback(host: str, local: bool) -> None:
+    """Only that is safe without certificates."""
+    assert Endpoint("tcp", host, 1).local is local
+
+
+def test_any_port_becomes_one_that_is_free() -> None:
+    """So that others can be told."""
+    found = settle(Endpoint("tcp", "127.0.0.1", 0))
+    with socket.create_server((found.host, found.port)):
+        assert found.port
+    assert settle(found) == found
+
+
+def test_a_wildcard_is_told_as_the_addresses_it_stands_for() -> None:
+    """Loopback is one of them; an address is told as it is."""
+    found = locators(Endpoint("tcp", "0.0.0.0", 7))
+    assert Endpoint("tcp", "127.0.0.1", 7) in found
+    assert not any(one.wildcard for one in found)
+    assert locators(Endpoint("tcp", "10.0.0.1", 7)) == [Endpoint("tcp", "10.0.0.1", 7)]

@@ -1,0 +1,158 @@
+"""Links of one process: who may join, and what is said to who may not."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.errors import UsageError
+from steelyard.mesh.certs import make_members
+from steelyard.mesh.transport.security import Security
+from steelyard.mesh.transport.zenoh import doubts
+from steelyard.mesh.transport.zenoh.link import LinkError, ZenohLink
+from steelyard.mesh.transport.zenoh.sockets import GIVE_UP, hasten
+from tests.contract.transports import PATIENCE, eventually
+
+Open = Callable[..., ZenohLink]
+
+
+@pytest.fixture
+def links(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Opens links that are closed after the test, and that doubt soon."""
+    monkeypatch.setattr(doubts, "FIRST", 0.2)
+    opened: list[ZenohLink] = []
+
+    def make(**options: Any) -> ZenohLink:
+        opened.append(ZenohLink(**options))
+        return opened[-1]
+
+    yield make
+    for link in opened:
+        link.close()
+
+
+@pytest.fixture(scope="module")
+def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two members of one mesh, and one of another."""
+    folder = tmp_path_factory.mktemp("certs")
+    make_members(folder, ["alpha", "beta"], 1, renew=False)
+    make_members(folder / "other", ["stranger"], 1, renew=False)
+    return folder
+
+
+def security(folder: Path, *members: str) -> Security:
+    return Security(folder / "ca.pem", folder / "node.pem", folder / "node.key", members)
+
+
+def trouble(link: ZenohLink) -> str:
+    """The next thing that people should know."""
+    told: queue.Queue[str] = queue.Queue()
+    link.watch_trouble(told.put)
+    return told.get(timeout=PATIENCE)
+
+
+def knows(one: ZenohLink, other: ZenohLink) -> bool:
+    return other.identity in one.peers() and one.identity in other.peers()
+
+
+def test_members_of_a_mesh_are_linked_over_tls(links: Open, certs: Path) -> None:
+    """Both show a certificate, and a query is answered."""
+    one = links(listen=["127.0.0.1:0"], security=security(certs / "alpha"))
+    assert one.locators[0].startswith("tls/")
+    two = links(join=one.locators, security=security(certs / "beta"))
+    eventually(lambda: knows(one, two))
+    told: queue.Queue[bytes] = queue.Queue()
+    one.serve(lambda query: query.reply(b"yes, " + query.sender.encode()))
+
+    def ask() -> bytes:
+        two.ask(one.identity, b"?", told.put, lambda why: told.put(b""))
+        return told.get(timeout=PATIENCE)
+
+    assert eventually(ask) == b"yes, " + two.identity.encode()
+
+
+def test_a_certificate_of_another_mesh_is_refused(links: Open, certs: Path) -> None:
+    """It is said whose is wrong, and there is no link."""
+    one = links(security=security(certs / "alpha"))
+    stranger = links(join=one.locators, security=security(certs / "other" / "stranger"))
+    assert "not of our mesh's authority" in trouble(stranger)
+    assert one.peers() == stranger.peers() == []
+
+
+def test_who_has_no_certificate_is_told_to_get_one(links: Open, certs: Path) -> None:
+    """There is no link to who speaks no TLS."""
+    one = links(security=security(certs / "alpha"))
+    plain = links(join=[one.locators[0].replace("tls/", "tcp/")])
+    assert "wants certificates" in trouble(plain)
+    assert one.peers() == plain.peers() == []
+
+
+def test_only_members_that_are_named_are_heard(links: Open, certs: Path) -> None:
+    """A certificate of the mesh is not enough when names are given."""
+    one = links(security=security(certs / "alpha", "alpha"))
+    other = links(join=one.locators, security=security(certs / "beta"))
+    same = links(join=one.locators, security=security(certs / "alpha"))
+    eventually(lambda: knows(one, same))
+    eventually(lambda: knows(same, other))
+    assert not knows(one, other)
+
+
+def test_nodes_of_two_versions_say_so(links: Open) -> None:
+    """On both sides, and neither is a peer of the other."""
+    old = links(version="0")
+    new = links(join=old.locators)
+    assert "speaks version 1" in trouble(old)
+    assert "speaks version 0" in trouble(new)
+    assert old.peers() == new.peers() == []
+
+
+def test_meshes_of_two_names_do_not_mix(links: Open) -> None:
+    """They may even share a seed."""
+    seed, other = links(mesh="one"), None
+    other = links(mesh="two", join=seed.locators)
+    third = links(mesh="one", join=seed.locators)
+    eventually(lambda: knows(seed, third))
+    assert other.identity not in [*seed.peers(), *third.peers()]
+    assert other.peers() == []
+
+
+def test_nobody_there_is_said(links: Open) -> None:
+    """Joining goes on in the background."""
+    gone = links()
+    where = gone.locators
+    gone.close()
+    assert "cannot be joined yet" in trouble(links(join=where))
+
+
+def test_a_port_in_use_is_an_error(links: Open) -> None:
+    """At once, with the address."""
+    one = links()
+    with pytest.raises(LinkError, match="cannot listen on"):
+        links(listen=one.locators)
+
+
+def test_a_missing_file_is_an_error_of_the_users(certs: Path) -> None:
+    """Before anybody is refused for it."""
+    with pytest.raises(UsageError, match="is not there"):
+        ZenohLink(security=security(certs / "nobody"))
+
+
+def test_a_cut_is_noticed_by_the_kernel(links: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ends of a link have the limit on their socket."""
+    seen: list[int] = []
+
+    def counted(src: str, dst: str) -> int:
+        seen.append(hasten(src, dst))
+        return seen[-1]
+
+    monkeypatch.setattr("steelyard.mesh.transport.zenoh.sockets.hasten", counted)
+    one = links()
+    two = links(join=one.locators)
+    eventually(lambda: knows(one, two))
+    eventually(lambda: len(seen) >= 2)
+    assert min(seen) >= 1
+    assert GIVE_UP < 2000

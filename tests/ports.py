@@ -1,0 +1,37 @@
+"""Ports for servers that a test starts: nobody else takes them before the server does.
+
+A port that the kernel picked (a bind to 0, given up at once) may be picked again, for any listener
+or outgoing connection, before the server binds it. Hence ours are below the kernel's range, and
+each process of the suite (`pytest -n`) has a share of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+
+from steelyard.runtime.ports import is_free
+
+
+def _share(first: int, last: int) -> tuple[int, int]:
+    """This process's part of a range."""
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    index = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    size = (last - first + 1) // count
+    return first + index * size, first + (index + 1) * size - 1
+
+
+# What `runtime.ports` is for workers that this process starts: a share of its default.
+WORKERS = _share(21000, 29999)
+_FIRST, _LAST = _share(10000, 20999)
+# Whoever runs the suite beside us begins elsewhere.
+_steps = itertools.count(random.randrange(_LAST - _FIRST + 1))
+
+
+def free_port() -> int:
+    """A port that nobody has; not given out again for a long time."""
+    while True:
+        port = _FIRST + next(_steps) % (_LAST - _FIRST + 1)
+        if is_free(port):
+            return port
