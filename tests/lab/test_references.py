@@ -30,7 +30,9 @@ def view(now: float, load: float, ready: int, booting: int = 0, **more) -> View:
 )
 def test_hpa(load, ready, booting, change):
     """`ceil(n · mean / target)` and its exceptions."""
-    assert Hpa(60).decide(view(15, load, ready, booting)).change == change
+    hpa = Hpa(60, stabilization=0)
+    hpa.decide(view(0, 60, ready, booting))
+    assert hpa.decide(view(15, load, ready, booting)).change == change
 
 
 def test_hpa_decides_every_15_s_by_the_mean():

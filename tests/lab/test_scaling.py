@@ -18,8 +18,6 @@ from tests.lab.watch import Counting
 SITE = Site()
 JUMP = Trace("jump", [0, 60, 240, 360], [300, 3600, 600])  # 1, then 4, then 1 busy workers
 
-# Not a jump for `predictive`: before anything is measured a fleet looks idle, so its first line
-# rises, and the worker that it starts for that decides how a jump a minute later is met.
 RISE = Trace("rise", [0, 60, 120, 180, 240, 300], [300, 500, 700, 900, 1100])
 
 
@@ -74,7 +72,8 @@ def test_the_shipped_fleet_scales():
 
 
 @pytest.mark.parametrize(
-    ("name", "trace"), [("step", JUMP), ("hpa", JUMP), ("target", JUMP), ("predictive", RISE)]
+    ("name", "trace"),
+    [("step", JUMP), ("hpa", JUMP), ("hpa", RISE), ("target", JUMP), ("predictive", RISE)],
 )
 def test_the_outline_is_close_to_the_fleet(name, trace):
     """Bad requests within two percent of all, and workers within a tenth."""

@@ -62,6 +62,7 @@ class Scaled:
         self._tell(ev.Reconciled(0.0, running), 0.0)
         for found in running:
             self._tell(ev.Probed(found.worker, ok=True, seconds=0.0), 0.0)
+        self._sample(0.0)  # a base line, or nobody would look busy at the first tick
 
     @property
     def ready(self) -> int:
@@ -74,10 +75,13 @@ class Scaled:
             _, name = self._boots.popleft()
             if name in self.hands:
                 self._tell(ev.Probed(name, ok=True, seconds=0.0), now)
-        self._tell(ev.Sampled({name: Sample(now, hand.worked(now), 0)
-                               for name, hand in self.hands.items()}), now)  # fmt: skip
+        self._sample(now)
         self._tell(ev.Reported(self._report(now)), now)
         self._tell(ev.Tick(), now)
+
+    def _sample(self, now: float) -> None:
+        samples = {name: Sample(now, hand.worked(now), 0) for name, hand in self.hands.items()}
+        self._tell(ev.Sampled(samples), now)
 
     def _report(self, now: float) -> Report:
         queue = self.fleet.publication.queue

@@ -54,6 +54,8 @@ class Hpa:
         return ceil(ratio * ready - SLIP)
 
     def _stabilized(self, view: View, wanted: int) -> int:
+        if not self._wanted:  # HPA begins with what it finds, too
+            self._wanted.append((view.now, view.workers))
         self._wanted.append((view.now, wanted))
         while self._wanted[0][0] < view.now - self.stabilization:
             self._wanted.popleft()
