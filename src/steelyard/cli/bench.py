@@ -6,6 +6,7 @@ import typer
 
 from steelyard.cli.bench_balancer import bench_balancer
 from steelyard.cli.bench_mesh import bench_mesh
+from steelyard.cli.bench_mesh_faults import bench_mesh_faults
 from steelyard.cli.bench_select import bench_select
 from steelyard.cli.bench_soak import bench_soak
 from steelyard.cli.bench_tail import bench_tail
@@ -21,6 +22,7 @@ def bench_app() -> typer.Typer:
     app.command("balancer")(bench_balancer)
     app.command("tail")(bench_tail)
     app.command("mesh")(bench_mesh)
+    app.command("mesh-faults")(bench_mesh_faults)
     app.command("select")(bench_select)
     app.command("soak")(bench_soak)
     app.command("tls")(bench_tls)

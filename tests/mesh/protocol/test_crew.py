@@ -143,19 +143,31 @@ def test_a_parked_pull_is_corrected_when_the_node_gets_busy() -> None:
     assert (pull.idle, pull.park) == (0, True)
 
 
-def test_clients_are_asked_one_after_the_other() -> None:
-    """A node does not want more than it can do; who does not answer holds nobody up."""
+def test_a_client_that_does_not_answer_holds_nobody_up() -> None:
+    """Clients are asked one after the other: a node does not want more than it can do."""
     play = Play(clients="ab")
     play.grant("a", 1)
-    play.grant("b", 1)
-    play.end()
-    play.grant("a")
-    (ask,) = wanting(play.end())
-    assert not ask.pull.park
-    assert wanting(play.grant("b")) == []
+    (ask,) = wanting(play.grant("b", 1))
+    assert (ask.client, ask.pull.park) == ("a", False)
+    assert wanting(play.end() + play.end() + play.grant("b")) == []
     play.now += crew.SLOW
-    (other,) = wanting(play.do(Tick()))
-    assert {ask.client, other.client} == {"a", "b"}
+    (ask,) = wanting(play.do(Tick()))
+    assert ask.client == "b"
+
+
+def test_a_small_job_is_not_kept_out_by_a_huge_one() -> None:
+    """Whose turn is next gets the next free child, however much of others waits here."""
+    play = Play(clients="a")
+    play.grant("a", 1)
+    play.end(seconds=0.01)
+    play.grant("a", 2, 3)
+    assert play.crew.tickets
+    play.do(ClientAppeared("b"))
+    assert (play.asked["b"].want, play.asked["b"].idle) == (1, 1)
+    play.grant("b", 1)
+    play.end(seconds=0.01)
+    play.end(seconds=0.01)
+    assert play.started[-1] == ("b", 1)
 
 
 @pytest.mark.parametrize("weights", [{"a": 1.0, "b": 1.0}, {"a": 3.0, "b": 1.0}])
@@ -182,16 +194,18 @@ def test_clients_share_the_children_by_their_weights(weights: dict[str, float]) 
 
 
 def test_a_client_that_was_away_has_saved_nothing_up() -> None:
-    """It does not get all children until it has caught up with the others."""
-    play = Play(clients="a")
+    """It does not get all children until it has caught up with the others; nor does a new one."""
+    play = Play(clients="ab")
+    play.grant("b", more=False)
     play.grant("a", 1)
     for number in range(2, 50):
         play.end(seconds=1.0)
         play.grant("a", number)
-    play.do(ClientAppeared("b"))
-    play.end(seconds=1.0)
+    play.now += 50.0
     play.grant("b", 1)
-    assert play.crew.customers["b"].served >= 47.0
+    assert play.crew.customers["b"].served >= 46.0
+    play.do(ClientAppeared("c"))
+    assert play.crew.customers["c"].served >= 46.0
 
 
 def test_after_a_failure_results_are_sent_again_to_a_client_that_has_rested() -> None:

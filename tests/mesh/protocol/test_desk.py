@@ -62,7 +62,7 @@ class Play:
         if serial is None:
             serial = self.serials[node] = self.serials.get(node, 0) + 1
         self.query += 1
-        told = tuple(Result(*one) for one in results)
+        told = tuple(Result(*one, seconds=1.0) for one in results)
         pull = Pull(
             serial,
             serial - 1 if seen is None else seen,

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from steelyard.bench.cells import UNKNOWN, number, percent, remarks
 from steelyard.bench.mesh.report import Line, MeshReport
 from steelyard.markdown import markdown_table
 
-NAME = "mesh"
+if TYPE_CHECKING:  # it needs what only the mesh needs
+    from steelyard.bench.mesh.faults import FaultsReport, Finding
+
+NAME, FAULTS = "mesh", "mesh-faults"
+FAULT_COLUMNS = ("", "measured", "at most", "")
 COLUMNS = (
     "", "units/s", "of the ideal", "wall µs/unit", "±", "CPU µs/unit", "messages/unit", "remarks",
 )  # fmt: skip
@@ -59,3 +66,28 @@ def _row(line: Line) -> list[str]:
         number(line.messages, 2),
         remarks(0, line.disturbed, line.rounds),
     ]
+
+
+def fault_rows(findings: Iterable[Finding]) -> list[list[str]]:
+    """One per fault."""
+    return [
+        [f"{one.fault}: {one.what}", number(one.found, 2), number(one.bar, 2), _fault_word(one)]
+        for one in findings
+    ]
+
+
+def _fault_word(one: Finding) -> str:
+    if not one.answered_once:
+        return "NOT EVERY UNIT ONCE"
+    return "kept" if one.kept else "NOT KEPT"
+
+
+def fault_page(report: FaultsReport) -> str:
+    """In Markdown."""
+    setting = (
+        f"{report.date}, {report.machine}. Command: `{report.command}`.\n\n"
+        "Real nodes with one child each, over Zenoh on loopback; units sleep. In every scenario "
+        "each unit was to be answered once."
+    )
+    table = markdown_table(FAULT_COLUMNS, fault_rows(report.findings))
+    return "\n\n".join(["## What faults cost a job of the mesh", setting, table])

@@ -90,7 +90,7 @@ class Crew:
         if known is not None:
             known.weight = weight
         else:
-            self.customers[name] = Customer(name, weight)
+            self.customers[name] = Customer(name, weight, served=self._virtual)
 
     def _gone(self, name: str) -> None:
         customer = self.customers.pop(name, None)
@@ -106,9 +106,11 @@ class Crew:
         customer = self.customers.get(event.client)
         if customer is None or event.serial not in customer.open:
             return  # given up: the client learns from the next pull that we do not have its units
-        grant, pull = event.grant, customer.open.pop(event.serial).pull
-        if grant.orders and not self.leaving:
+        sent = customer.open.pop(event.serial)
+        grant, pull = event.grant, sent.pull
+        if pull.park and self._now >= sent.at + SETTLED:
             self._catch_up(customer)
+        if not self.leaving:
             customer.take(grant.orders)
         self._drop(customer, grant.stop)
         if event.serial == customer.latest:
@@ -117,7 +119,10 @@ class Crew:
             customer.hear(more if grant.more else Word.DRY)
 
     def _catch_up(self, customer: Customer) -> None:
-        """Who had nothing to do saved nothing up (start-time fair queueing, Goyal et al. 1996)."""
+        """Who had nothing to do saved nothing up (start-time fair queueing, Goyal et al. 1996).
+
+        Only clients that really had nothing: one that is between two units keeps what it is owed.
+        """
         if not customer.busy:
             customer.served = max(customer.served, self._virtual)
 
@@ -200,10 +205,10 @@ class Crew:
         """Ask for work, whoever was served least first."""
         askable = [one for one in self.customers.values() if one.standing in ASKABLE]
         for customer in sorted(askable, key=lambda one: one.served):
-            spare = self._spare(customer)
+            spare, idle = self._spare(customer), self._idle_for(customer)
             want = self._room(spare)
-            if want > 0 and (self._idle() or 2 * want >= spare):
-                self._pull(customer, park=not self._promising(customer))
+            if idle or (want > 0 and 2 * want >= spare):
+                self._pull(customer, park=not self._promising(customer), idle=idle)
 
     def _spare(self, customer: Customer) -> int:
         return 0 if customer.standing is Standing.LAST else min(MOST, customer.spare * self.procs)
@@ -219,6 +224,16 @@ class Crew:
 
     def _idle(self) -> int:
         return max(0, self.procs - self._have())
+
+    def _idle_for(self, customer: Customer) -> int:
+        """Children that would start its units at once: who is next has the next one that is free.
+
+        Without this, a client with many units fills the node, and others never find it idle.
+        """
+        others = [one.served for one in self.customers.values() if one.busy and one is not customer]
+        waits = customer.backlog or self._expected(customer)
+        is_next = others and not waits and customer.served <= min(others)
+        return max(self._idle(), 1 if is_next else 0)
 
     def _have(self) -> int:
         waiting = sum(len(one.backlog) for one in self.customers.values())
@@ -255,11 +270,9 @@ class Crew:
             return inf
         return inf if bool(last.pull.idle) is bool(self._idle()) else last.at + SETTLED
 
-    def _pull(self, customer: Customer, *, park: bool) -> None:
-        idle, want = 0, 0
-        if not self.leaving:
-            idle = self._idle()
-            want = max(idle, self._room(self._spare(customer)))
+    def _pull(self, customer: Customer, *, park: bool, idle: int | None = None) -> None:
+        idle = 0 if self.leaving else self._idle() if idle is None else idle
+        want = 0 if self.leaving else max(idle, self._room(self._spare(customer)))
         self._serial += 1
         park = park and not self.leaving
         pull = customer.pull(self._serial, want, idle, park=park, now=self._now)

@@ -134,8 +134,7 @@ class Desk:
         node.latest = pull.serial
         stop = self._reconcile(node, pull)
         orders = self._grant(node, pull)
-        nothing_for_it = pull.idle and not orders
-        more = not nothing_for_it and self.todo.count(node.serves) > 0
+        more = self._available(node) > 0
         if orders or more or stop or not pull.park:
             self._out.append(Reply(query, Grant(orders, more, stop)))
         else:
@@ -147,11 +146,14 @@ class Desk:
         """Believe what the node says it has; return what it should not have."""
         holding = set(pull.holding)
         gone = [n for n, serial in node.held.items() if serial <= pull.seen and n not in holding]
-        self._lose(node, gone)
-        found = holding.difference(node.held)
-        for number in found.intersection(self.entries):
-            self._hand(node, self.entries[number], Signal.FOUND, pull.serial)
-        return tuple(found.difference(self.entries))
+        if gone:
+            self._lose(node, gone)
+        found = [number for number in pull.holding if number not in node.held]
+        unwanted = tuple(number for number in found if number not in self.entries)
+        for number in found:
+            if number not in unwanted:
+                self._hand(node, self.entries[number], Signal.FOUND, pull.serial)
+        return unwanted
 
     def _lose(self, node: Node, numbers: Iterable[int]) -> None:
         entries = [self.entries[number] for number in numbers]
@@ -191,8 +193,7 @@ class Desk:
         if copy is not None:
             del self.nodes.by_name[name].held[result.number]
         if result.kind is Kind.VALUE:
-            if copy is not None:
-                self._hedging.add(entry.task.function, self._now - copy.since)
+            self._hedging.add(entry.task.function, result.seconds)
             self._end(entry, Signal.VALUE, result, name)
         elif result.kind is Kind.RAISED:
             self._end(entry, Signal.RAISED, result, name)
@@ -249,7 +250,7 @@ class Desk:
         The last two units for each child in the mesh are given to idle children only: a spare
         unit would wait behind another one while somebody else has nothing to do.
         """
-        spare = self.todo.count(node.serves) // (2 * self.nodes.workers)
+        spare = self._available(node) // (2 * self.nodes.workers)
         taken = self.todo.take(node.name, node.serves, min(pull.want, max(pull.idle, spare)))
         signal = Signal.GRANT
         if not taken and pull.idle:
@@ -258,6 +259,11 @@ class Desk:
         for entry in taken:
             self._hand(node, entry, signal, pull.serial)
         return tuple(self._order(entry.task) for entry in taken)
+
+    def _available(self, node: Node) -> int:
+        """Units to do that this node may have: those that it did not know are not for it."""
+        refused = (one for one in self._unknown.values() if node.name in one.refusals)
+        return self.todo.count(node.serves) - sum(one.state is State.TODO for one in refused)
 
     def _order(self, task: Task) -> Order:
         deadline = task.rules.deadline
@@ -291,12 +297,11 @@ class Desk:
             orders = self._grant(node, parked.pull)
             if orders:
                 del self._parking.idle[name]
-                more = self.todo.count(node.serves) > 0
-                self._out.append(Reply(parked.query, Grant(orders, more)))
+                self._out.append(Reply(parked.query, Grant(orders, self._available(node) > 0)))
 
     def _tell_busy(self) -> None:
         for name, parked in list(self._parking.busy.items()):
-            if self.todo.count(self.nodes.by_name[name].serves):
+            if self._available(self.nodes.by_name[name]):
                 del self._parking.busy[name]
                 self._release(parked, more=True)
 

@@ -1,0 +1,18 @@
+"""Units for the faults: they sleep, so that only the mesh is measured; some are poison."""
+
+import os
+import time
+
+SLOWNESS = float(os.environ.get("BENCH_SLOWNESS", "1"))  # of this node
+
+
+def nap(seconds: float) -> int:
+    """Returns its node's process."""
+    time.sleep(seconds * SLOWNESS)
+    return os.getppid()
+
+
+def poison(folder: str) -> None:
+    """Leaves a mark for each try."""
+    with open(os.path.join(folder, f"{time.monotonic_ns()}"), "w"):
+        os._exit(7)

@@ -1,0 +1,203 @@
+"""What faults cost: real nodes over Zenoh on loopback, that are killed, frozen, slow or poisoned.
+
+Units sleep, so that a busy machine disturbs little. Every scenario also checks that each unit was
+answered once.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from steelyard.bench import machine
+from steelyard.bench.mesh.nodes import NodeProcess
+from steelyard.bench.watcher import Watcher
+from steelyard.mesh import Client, Job
+
+NAP, POISON = "faults_work:nap", "faults_work:poison"
+PATIENCE = 120.0
+
+
+class Finding(BaseModel):
+    """What one fault cost."""
+
+    fault: str
+    what: str
+    found: float
+    bar: float  # at most
+    kept: bool
+    answered_once: bool
+
+
+class FaultsReport(BaseModel):
+    """One run."""
+
+    date: str
+    machine: str
+    command: str
+    findings: list[Finding]
+
+
+class Stage:
+    """Some nodes with one child each, and a client that sees them all."""
+
+    def __init__(self, stack: ExitStack, nodes: int, slowness: float = 1.0) -> None:
+        self._stack = stack
+        first = stack.enter_context(NodeProcess())
+        self.join = [first.wait()]
+        self.nodes = [first, *(self._start() for _ in range(nodes - 2))]
+        if nodes > 1:
+            self.nodes.append(self._start(slowness))
+        for one in self.nodes[1:]:
+            one.wait()
+        self.client = self.new_client(nodes)
+
+    def _start(self, slowness: float = 1.0) -> NodeProcess:
+        return self._stack.enter_context(NodeProcess(self.join, slowness))
+
+    def new_client(self, workers: int) -> Client:
+        client = self._stack.enter_context(Client(self.join))
+        client.wait_for_workers(workers, PATIENCE)
+        return client
+
+    def restart(self, index: int) -> None:
+        """Kill one, start another."""
+        self.nodes[index].kill()
+        others = [one for one in range(len(self.nodes)) if one != index]
+        self.nodes[index] = self._start()
+        self.nodes[index].wait()
+        self.client.wait_for_workers(len(others) + 1, PATIENCE)
+
+
+@contextmanager
+def stage(nodes: int, slowness: float = 1.0) -> Iterator[Stage]:
+    """The last node is slower by this factor."""
+    with ExitStack() as stack:
+        yield Stage(stack, nodes, slowness)
+
+
+def _once(job: Job, total: int) -> bool:
+    keys = Counter(answer.key for answer in job.as_completed(PATIENCE) if answer.ok)
+    return keys == dict.fromkeys(range(total), 1)
+
+
+def _redone(hurt: Callable[[NodeProcess], None], fault: str, bar: float) -> Finding:
+    """How long until a unit of a node that was hurt runs elsewhere."""
+    unit = 1.0
+    with stage(2) as play:
+        job = play.client.map(NAP, [unit] * 2, keys=range(2))
+        time.sleep(unit / 2)  # both nodes are in the middle of theirs
+        began = time.monotonic()
+        hurt(play.nodes[1])
+        once = _once(job, 2)
+        # The survivor is busy with its own for another half: then it does the lost one.
+        lost = time.monotonic() - began - 1.5 * unit
+    what = "seconds until a lost unit is begun again, beyond the wait for a free child"
+    return _finding(fault, what, lost, bar, once)
+
+
+def killed() -> Finding:
+    return _redone(NodeProcess.kill, "a node is killed (SIGKILL)", 0.1)
+
+
+def frozen() -> Finding:
+    return _redone(NodeProcess.freeze, "a node hangs (SIGSTOP), lease 1 s", 1.5)
+
+
+def thawed() -> Finding:
+    """A node comes back with results that others have brought."""
+    with stage(2) as play:
+        job = play.client.map(NAP, [0.3] * 8, keys=range(8))
+        time.sleep(0.1)
+        play.nodes[1].freeze()
+        once = _once(job, 8)
+        play.nodes[1].thaw()
+        play.client.wait_for_workers(2, PATIENCE)
+        again = _once(play.client.map(NAP, [0.01] * 40, keys=range(40)), 40)
+        late = job.done - job.total
+    return _finding("it comes back (SIGCONT)", "answers that came twice", late, 0, once and again)
+
+
+def restarted() -> Finding:
+    """All nodes are killed in turn, the one that everybody joined first."""
+    with stage(3) as play:
+        job = play.client.map(NAP, [0.05] * 600, keys=range(600))
+        for index in range(3):
+            time.sleep(0.5)
+            play.restart(index)
+        once = _once(job, 600)
+    return _finding("all nodes are killed and replaced", "units lost", job.failed, 0, once)
+
+
+def slow() -> Finding:
+    """One node of four is twenty times slower."""
+    units, seconds, slowness = 200, 0.02, 20.0
+    ideal = units * seconds / (3 + 1 / slowness)
+    with stage(4, slowness) as play:
+        _once(play.client.map(NAP, [seconds] * 20, keys=range(20)), 20)  # times are known
+        began = time.monotonic()
+        once = _once(play.client.map(NAP, [seconds] * units, keys=range(units)), units)
+        took = time.monotonic() - began
+    return _finding(
+        "one node of four is 20 × slower", "time, of the ideal", took / ideal, 1.1, once
+    )
+
+
+def poisoned() -> Finding:
+    """Two units that kill their children, among others."""
+    with stage(2) as play, tempfile.TemporaryDirectory() as folder:
+        bad = play.client.map(POISON, [folder] * 2, keys=range(2))
+        good = play.client.map(NAP, [0.02] * 40, keys=range(40))
+        once = _once(good, 40) and bad.wait(PATIENCE) and bad.failed == 2
+        tries = len(list(Path(folder).iterdir()))
+    return _finding(
+        "2 units of 42 kill their children", "children lost, 3 tries each", tries, 6, once
+    )
+
+
+def fair() -> Finding:
+    """A small job beside a huge one."""
+    seconds, units, nodes = 0.005, 80, 4
+    share = units * seconds / (nodes / 2)
+    with stage(nodes) as play:
+        other = play.new_client(nodes)
+        huge = play.client.map(NAP, [seconds] * 20_000)
+        time.sleep(0.5)
+        began = time.monotonic()
+        once = _once(other.map(NAP, [seconds] * units, keys=range(units)), units)
+        took = time.monotonic() - began
+        huge.cancel()
+    what = "time of a small job, of its fair share"
+    return _finding("a small job beside a huge one", what, took / share, 1.5, once)
+
+
+SCENARIOS = (killed, frozen, thawed, restarted, slow, poisoned, fair)
+
+
+def _finding(fault: str, what: str, found: float, bar: float, once: bool) -> Finding:
+    return Finding(
+        fault=fault, what=what, found=found, bar=bar, kept=found <= bar, answered_once=once
+    )
+
+
+def measure_faults(command: str, watcher: Watcher) -> FaultsReport:
+    """All scenarios, one after the other."""
+    watcher.begin(len(SCENARIOS), "faults")
+    findings = []
+    for scenario in SCENARIOS:
+        watcher.tell(scenario.__name__)
+        findings.append(scenario())
+        watcher.step()
+    return FaultsReport(
+        date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        machine=machine.describe(),
+        command=command,
+        findings=findings,
+    )

@@ -1,0 +1,34 @@
+"""`steelyard bench mesh-faults`: what faults of nodes cost a job."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+import typer
+
+from steelyard.bench.markdown import write_section
+from steelyard.bench.mesh.table import FAULT_COLUMNS, FAULTS, fault_page, fault_rows
+from steelyard.cli.bench_common import WriteOption, show_cells
+from steelyard.cli.common import JsonOption, Messages, print_json
+from steelyard.cli.mesh_common import load
+from steelyard.cli.watch import RichWatcher
+
+
+def bench_mesh_faults(json: JsonOption = False, write: WriteOption = None) -> None:
+    """Kill, freeze, slow down and poison real nodes; 1 when a bar is not kept or a unit lost."""
+    load("client")  # says what is not installed
+    from steelyard.bench.mesh.faults import measure_faults
+
+    console = Messages()
+    with RichWatcher(console) as watcher:
+        told = measure_faults(shlex.join(["steelyard", *sys.argv[1:]]), watcher)
+    if json:
+        print_json(told)
+    else:
+        show_cells("faults", FAULT_COLUMNS, fault_rows(told.findings))
+    if write is not None:
+        write_section(write, FAULTS, fault_page(told))
+        console.print(f"wrote {write}", markup=False)
+    if not all(one.kept and one.answered_once for one in told.findings):
+        raise typer.Exit(1)
