@@ -94,6 +94,17 @@ def test_whom_a_neighbour_sees_is_tried_after_a_moment() -> None:
     assert due(known, 5.0 + GRACE) == ["b"]
 
 
+def test_while_nodes_come_nobody_is_missing() -> None:
+    """Who is heard of is left alone until no link has been made for a while."""
+    known = Acquaintances("me")
+    known.hear("b", B, 5.0)
+    known.appear("a", A, 5.9)
+    assert not known.settled(6.0)
+    assert due(known, 6.1) == []
+    assert due(known, 5.9 + GRACE) == ["b"]
+    assert known.settled(7.0)
+
+
 def test_a_successor_takes_the_place_of_who_died() -> None:
     """Who listens where a lost one did is it, started again."""
     known = Acquaintances("me")

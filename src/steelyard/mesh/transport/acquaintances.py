@@ -36,6 +36,7 @@ class Missing:
     locators: Locators
     since: float
     due: float
+    heard: bool = False  # of it only, from neighbours: there was no link yet
     pause: float = FIRST_PAUSE
 
 
@@ -49,6 +50,7 @@ class Acquaintances:
         self._left: dict[str, None] = {}  # in the order in which they did
         self._since: dict[str, float] = {}  # when links were made
         self._doublings: dict[str, int] = {}  # for links that did not hold
+        self._changed = float("-inf")  # when somebody came or went
 
     @property
     def linked(self) -> Mapping[str, Locators]:
@@ -63,14 +65,18 @@ class Acquaintances:
     def appear(self, identity: str, locators: Locators, now: float) -> None:
         """There is a link. Who else listened at the same place has died: this is its successor."""
         self._linked[identity] = locators
-        self._since[identity] = now
+        self._since[identity] = self._changed = now
         self._missing.pop(identity, None)
+        for one in self._missing.values():
+            if one.heard:  # links are being made: leave it a moment longer
+                one.due = max(one.due, now + GRACE)
         for other in [one for one in self._missing.values() if set(one.locators) & set(locators)]:
             self._leave(other.identity)
 
     def vanish(self, identity: str, now: float) -> None:
         """The link is gone."""
         locators = self._linked.pop(identity, None)
+        self._changed = now
         held = now - self._since.pop(identity, now)
         if locators and identity not in self._left:
             pause = self._first_pause(identity, held)
@@ -90,7 +96,7 @@ class Acquaintances:
         """A neighbour has a link to this one."""
         known = identity in self._linked or identity in self._missing or identity in self._left
         if not known and identity != self._identity and locators:
-            self._missing[identity] = Missing(identity, locators, now, now + GRACE)
+            self._missing[identity] = Missing(identity, locators, now, now + GRACE, heard=True)
 
     def due(self, now: float) -> list[Missing]:
         """Whom to try now; each is tried again after a pause."""
@@ -108,6 +114,10 @@ class Acquaintances:
     def next_due(self) -> float | None:
         """When somebody is to be tried next."""
         return min((one.due for one in self._missing.values()), default=None)
+
+    def settled(self, now: float) -> bool:
+        """Whether nobody has come or gone for a while: only then is who is not here missing."""
+        return now - self._changed > GRACE
 
     def digest(self) -> bytes:
         """The same for all who see the same nodes, themselves included."""

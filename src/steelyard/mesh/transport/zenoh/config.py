@@ -13,7 +13,7 @@ from steelyard.mesh.transport.security import Security
 
 LEASE = 1.5  # seconds without a word after which a peer is gone
 WORDS = 3  # in a lease; all nodes of a mesh say them to all others, so few is better
-PATIENCE = 3000  # ms for the handshake of a link: a busy machine may take its time with TLS
+PATIENCE = 5000  # ms for the handshake of a link: a busy machine may take its time with TLS
 RETRY = {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor": 1.5}
 
 

@@ -118,8 +118,8 @@ class Healing:
     def _compare(self) -> None:
         with self._changed:
             linked = list(self._known.linked)
-            digest = self._known.digest()
-        if linked:
+            digest, settled = self._known.digest(), self._known.settled(time.monotonic())
+        if linked and settled:
             self._session.get(
                 self._keys.peers(self._random.choice(linked)),
                 zenoh.handlers.Callback(self._hear, indirect=False),
