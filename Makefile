@@ -14,25 +14,29 @@ JOBS ?= 4
 # Tests of what is compiled.
 COMPILED := tests/balancer tests/laws tests/select
 # The experiments of the lab, in the order of docs/lab.md.
-LAB := validate efficiency timeseries makespan
+LAB := validate efficiency timeseries makespan scaling compare
 # How many examples `make fuzz` tries for each of its tests.
 EXAMPLES ?= 20000
 
-.PHONY: help setup build tools demo test fuzz check docs lab bench-balancer bench-tail mesh-chaos mesh-crowd mesh-pool soak clean
+.PHONY: help setup build tools demo test compose-test fuzz check docs lab lab-traces bench-balancer bench-tail soak swarm-chaos bench-select mesh-chaos mesh-crowd mesh-pool clean
 
 help:
 	@echo "make demo   start the demo on http://127.0.0.1:8080"
 	@echo "make test   run make check, then every test; JOBS=$(JOBS) processes"
+	@echo "make compose-test   build the image, bring compose.yaml up, kill its parts in turn"
 	@echo "make fuzz   try many new examples on the HTTP grammar; EXAMPLES=$(EXAMPLES)"
 	@echo "make check  format, lint, types, architecture, generated docs"
 	@echo "make docs   write the generated documents anew"
 	@echo "make setup  only create $(VENV)"
 	@echo "make build  compile the hot path, where there is a C compiler"
 	@echo "make bench-balancer, bench-tail   measure against other proxies (ARGS='--rounds 5')"
+	@echo "make bench-select   what a pick costs, from 8 to 100,000 members"
 	@echo "make lab    run every experiment of the lab, and write docs/lab.md anew"
+	@echo "make swarm-chaos   a swarm of three nodes loses one under load"
 	@echo "make mesh-chaos  cut links between hosts of a mesh, and measure how it heals; as root"
 	@echo "make mesh-pool   what a unit costs in a pool of children, and what a crash does"
 	@echo "make mesh-crowd  100 nodes on this machine: memory, links, and a job (ARGS='--nodes 30')"
+	@echo "make lab-traces TRACES=FILE   the policies on traffic of your own"
 	@echo "make soak   a minute of load while workers are killed, added, drained and removed"
 
 setup: $(VENV)/.ready
@@ -52,7 +56,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 # Stays pure, and says so, where there is no compiler; in CI that is an error.
-$(VENV)/.built: $(VENV)/.ready setup.py $(shell find src -name '*.pxd' -o -name '*.pyx' -o -path '*/balancer/*.py' -o -path '*/select/*.py')
+$(VENV)/.built: $(VENV)/.ready setup.py $(shell find src -name '*.pxd' -o -name '*.pyx' -o -path '*/steelyard/balancer/*.py' -o -path '*/steelyard/select/*.py')
 	@STEELYARD_PURE=$(if $(filter true,$(CI)),0) $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 
@@ -80,6 +84,10 @@ tools:
 			DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $$missing; } >/dev/null; \
 	fi
 
+# Minutes: an image is built, and each of its containers killed in turn.
+compose-test: setup
+	$(BIN)/pytest tests/compose
+
 fuzz: setup
 	FUZZ=$(EXAMPLES) $(BIN)/pytest --timeout 0 tests/balancer/fuzz
 
@@ -88,6 +96,13 @@ bench-balancer: build
 
 bench-tail: build
 	@$(BIN)/steelyard bench tail $(ARGS)
+
+# A swarm of three nodes, one of which is lost.
+swarm-chaos: build tools
+	$(BIN)/pytest -m chaos tests/chaos
+
+bench-select: build
+	@$(BIN)/steelyard bench select $(ARGS)
 
 soak: build
 	@$(BIN)/steelyard bench soak $(ARGS)
@@ -104,6 +119,10 @@ mesh-crowd: setup
 # Some minutes. The same seeds give the same document.
 lab: setup
 	for name in $(LAB); do $(BIN)/steelyard lab $$name --out docs/lab --page docs/lab.md || exit 1; done
+
+# The same for traffic from elsewhere, in hours or weeks of virtual time: TRACES='a.csv b.log'
+lab-traces: setup
+	for file in $(TRACES); do $(BIN)/steelyard lab scaling --trace $$file --bars --out docs/lab --page docs/lab.md || exit 1; done
 
 docs: setup
 	$(BIN)/python -m tools.docs

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
@@ -14,10 +15,18 @@ from hypothesis import settings
 import steelyard
 from steelyard.bench.tools import find
 from steelyard.purity import is_built, is_compiled
-from tests.docker.engine import Engine, EngineFailedError, can_start, private_engine
+from tests.docker.engine import (
+    Engine,
+    EngineFailedError,
+    KernelLacksError,
+    can_start,
+    private_engine,
+)
+from tests.docker.swarm import Swarm, can_join, private_nodes
 from tests.ports import WORKERS
 from tests.redis_server import RedisServer
 
+T = TypeVar("T")
 # A time limit per example would fail on a busy machine, not on a bug.
 settings.register_profile("steelyard", deadline=None)
 settings.load_profile("steelyard")
@@ -32,6 +41,7 @@ THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
     "compiled": is_built,
     "docker": can_start,
+    "swarm": can_join,
     "curl": lambda: shutil.which("curl") is not None,
     "ip": lambda: shutil.which("ip") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,
@@ -79,10 +89,13 @@ def redis_server(redis_session: RedisServer) -> RedisServer:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever needs the engine runs in one process: there is one engine."""
+    """Whoever needs the engine runs in one process, since there is one; so with the swarm."""
     for item in items:
-        if any(mark.args[0] == "docker" for mark in item.iter_markers("needs")):
-            item.add_marker(pytest.mark.xdist_group("docker"))
+        needs = {mark.args[0] for mark in item.iter_markers("needs")}
+        for thing in ("docker", "swarm"):
+            if thing in needs:
+                item.add_marker(pytest.mark.xdist_group(thing))
+                break
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -99,17 +112,41 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def private_docker() -> Iterator[Engine]:
-    """An engine of our own, for as long as there are tests.
+    """An engine of our own, for as long as there are tests."""
+    with started(private_engine) as engine:
+        yield engine
 
-    A machine may have the engine and not let it run (in a container, say): then these tests are
-    skipped, with its last words, in CI as well.
+
+@contextlib.contextmanager
+def started(make: Callable[[], contextlib.AbstractContextManager[T]]) -> Iterator[T]:
+    """Have it, or skip with its last words: a machine may have an engine and not let it run.
+
+    In CI that is a failure, unless it is the kernel that does not let it.
     """
     with contextlib.ExitStack() as stack:
         try:
-            engine = stack.enter_context(private_engine())
+            made = stack.enter_context(make())
         except EngineFailedError as failure:
+            if os.environ.get("CI") == "true" and not isinstance(failure, KernelLacksError):
+                raise
             pytest.skip(f"no Docker engine runs here: {failure}")
-        yield engine
+        yield made
+
+
+@pytest.fixture(scope="session")
+def private_swarm() -> Iterator[Swarm]:
+    """A swarm of one node, for as long as there are tests."""
+    with started(lambda: private_nodes(1)) as swarm:
+        yield swarm
+
+
+@pytest.fixture
+def swarm(private_swarm: Swarm, monkeypatch: pytest.MonkeyPatch) -> Iterator[Swarm]:
+    """That swarm as everybody's; after the test there is on it what there was before."""
+    monkeypatch.setenv("DOCKER_HOST", private_swarm.manager.url)
+    before = private_swarm.things()
+    yield private_swarm
+    assert private_swarm.settled(before) == before
 
 
 @pytest.fixture

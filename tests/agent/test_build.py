@@ -19,7 +19,6 @@ from steelyard.core.scaling.need import Targets
 from steelyard.core.scaling.predictive import Forecast, PredictivePolicy
 from steelyard.core.scaling.step import StepPolicy
 from steelyard.core.scaling.target import TargetPolicy, Tracking
-from steelyard.errors import UsageError
 
 
 def test_every_rule_comes_from_its_setting():
@@ -62,11 +61,12 @@ def test_targets_come_with_their_windows():
     scaling = {
         "target_utilization": 1, "target_in_flight": 2, "target_wait": 3, "tolerance": 4,
         "window": 6, "stabilization": 7, "panic_window": 5, "panic": 108, "history": 9,
+        "spare": 0.5,
     }  # fmt: skip
     target = build_policy(Settings(scaling=Scaling(policy="target", **scaling)))
     ahead = build_policy(Settings(scaling=Scaling(policy="predictive", **scaling)))
     expected = Tracking(
-        Targets(1, 2, 3), tolerance=4, window=6, stabilization=7, panic_window=5, panic=108
+        Targets(1, 2, 3, 0.5), tolerance=4, window=6, stabilization=7, panic_window=5, panic=108
     )
     assert isinstance(target, TargetPolicy)
     assert target.tracking == expected
@@ -106,7 +106,8 @@ def test_each_life_of_a_fleet_has_an_epoch_of_its_own():
     assert len(epochs) == 3
 
 
-def test_a_runtime_that_is_not_built_yet_says_so():
-    """With what to use instead."""
-    with pytest.raises(UsageError, match="not built yet"):
-        build_runtime(Settings(runtime=Runtime(kind="swarm")))
+@pytest.mark.parametrize("kind", ["process", "docker", "swarm", "stub"])
+def test_a_runtime_is_built_by_its_kind(kind):
+    """Each there is; none is opened by it."""
+    image = {"image": "shop:2", "port": 8000} if kind in {"docker", "swarm"} else {}
+    assert build_runtime(Settings(runtime=Runtime(kind=kind, **image))).kind == kind

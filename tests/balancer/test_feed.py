@@ -107,8 +107,11 @@ async def attempts(port: int, count: int) -> None:
 
 
 @contextlib.asynccontextmanager
-async def control(s: Stage, agent: FakeAgent, token: Path) -> AsyncIterator[Control]:
-    source = AgentSource(f"ws://127.0.0.1:{agent.port}", token)
+async def control(
+    s: Stage, agent: FakeAgent, token: Path, *others: FakeAgent
+) -> AsyncIterator[Control]:
+    urls = tuple(f"ws://127.0.0.1:{one.port}" for one in (agent, *others))
+    source = AgentSource(urls, token)
     made = Control(s.plane, "b/1", source, random.Random(0))
     starting = asyncio.create_task(asyncio.to_thread(made.start))
     try:
@@ -212,6 +215,31 @@ async def test_a_lost_agent(
                 pass
 
 
+async def test_of_several_agents_the_one_that_leads_is_followed(
+    agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A standby listens nowhere; when it comes to lead it is found, and so is the first again."""
+    standby = FakeAgent()
+    await standby.open()
+    await standby.close()  # it has a port now, and nobody listens there
+    with stage(always()) as s:
+        async with control(s, standby, token, agent):
+            link = await agent.linked()
+            assert [record for record in caplog.records if record.levelno == logging.ERROR] == []
+            await link.send(queue(5, s.worker.entry()))
+            await agent.report(version=5)
+            await agent.close()
+            assert await get(s) == 200
+            await standby.open()
+            link = await standby.linked()
+            await link.send(queue(1, s.worker.entry(), epoch="e2"))
+            while (await standby.report(version=1)).epoch != "e2":
+                pass
+            await standby.close()
+            await agent.open()
+            await agent.linked()
+
+
 async def test_counts_survive_a_lost_agent(agent: FakeAgent, token: Path) -> None:
     """What happened while the agent was away is in the first report to it."""
     with stage(always()) as s:
@@ -251,11 +279,11 @@ async def test_a_refused_token(
 async def test_a_missing_token_file(
     agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A missing file is named."""
+    """A missing file is named, with what to do; the agent may have it written later."""
     missing = token.with_name("missing")
     with stage() as s:
         async with control(s, agent, missing):
-            await asyncio.to_thread(until, lambda: str(missing) in caplog.text)
+            await asyncio.to_thread(until, lambda: f"no token at {missing} yet" in caplog.text)
             write(missing, TOKEN)
             await agent.linked()
 

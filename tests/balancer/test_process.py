@@ -30,7 +30,7 @@ from steelyard.config.settings import Gateway
 
 logging.basicConfig(level="INFO")
 fd, gateway, kind, *rest = sys.argv[1:]
-source = AgentSource(rest[0], Path(rest[1])) if kind == "agent" else fixed_queue(rest)
+source = AgentSource((rest[0],), Path(rest[1])) if kind == "agent" else fixed_queue(rest)
 run_balancer(Gateway.model_validate_json(gateway), [int(fd)], "b/1", source)
 """
 

@@ -115,6 +115,16 @@ def test_pipe(pair: Pair) -> None:
     pipe.close()
 
 
+def test_a_pipe_that_does_not_work() -> None:
+    """Where splice is not to be had, nothing was read: whoever asked can receive instead."""
+    pipe, strange = Pipe(), os.eventfd(1)
+    assert pipe.works
+    assert pipe.fill(strange, 8) == NOTHING
+    assert not pipe.works
+    os.close(strange)
+    pipe.close()
+
+
 def test_poller(pair: Pair) -> None:
     """Level-triggered: an event is told until it is dealt with, changed or removed."""
     ours, theirs = pair

@@ -73,3 +73,11 @@ def test_a_number_out_of_range_is_named(words):
     done = run("lab", "efficiency", *words)
     assert done.returncode == 2
     assert words[0] in done.stderr
+
+
+def test_a_job_without_survivors_is_an_error_a_person_can_read():
+    """Not a traceback, and not a run without end."""
+    done = run("lab", "compare", "--nodes", "2", "--dying", "1")
+    assert done.returncode == 2
+    assert "2 of 2 nodes would die" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -134,3 +135,31 @@ def test_help_lists_every_flag_by_section() -> None:
 def test_other_commands_are_left_alone() -> None:
     """A command that needs no settings shows none."""
     assert "--scaling-min" not in run("plain", "--help").stdout
+
+
+def test_an_env_file_is_read_and_told_once(tmp_path: Path) -> None:
+    """What each variable became goes to standard error, without passwords; flags win."""
+    file = tmp_path / ".env"
+    file.write_text(
+        "MAX_CONTAINERS=15\nHIGH_LOAD_THRESHOLD=55\nSCALE_CHECK_PERIOD=10\n"
+        "STEELYARD_STORE_URL=redis://:hush@db\n"
+    )
+    result = run("up", "--env-file", str(file), "--max", "9")
+    loaded = json.loads(result.stdout)
+    assert (loaded["scaling"]["max"], loaded["scaling"]["high"]) == (9, 45)
+    lines = result.stderr.splitlines()
+    assert lines[0].split() == ["MAX_CONTAINERS=15", "→", "scaling.max", "=", "15"]
+    assert "not used: every agent.tick is a check" in lines[2]
+    assert "hush" not in result.stderr
+    assert len(lines) == 4
+
+
+def test_an_env_file_names_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the environment does."""
+    (tmp_path / ".env").write_text("DOCKER_HOST=unix:///of/the/file\n")
+    monkeypatch.setenv("DOCKER_HOST", "unix:///of/the/environment")
+    run("up", "--env-file", ".env")
+    assert os.environ["DOCKER_HOST"] == "unix:///of/the/environment"
+    monkeypatch.delenv("DOCKER_HOST")
+    run("up", "--env-file", ".env")
+    assert os.environ["DOCKER_HOST"] == "unix:///of/the/file"

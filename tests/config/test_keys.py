@@ -79,6 +79,7 @@ def test_forms_of_text() -> None:
         "runtime.ports": Form.RANGE,
         "runtime.volumes": Form.WORDS,
         "runtime.capabilities": Form.WORDS,
+        "runtime.constraints": Form.WORDS,
         "gateway.workers": Form.WORDS,
         "gateway.tls_cert": Form.PATHS,
         "gateway.tls_key": Form.PATHS,

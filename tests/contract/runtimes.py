@@ -22,7 +22,9 @@ from steelyard.runtime.cgroup import ROOT
 from steelyard.runtime.docker.runtime import DockerRuntime
 from steelyard.runtime.process import ProcessRuntime
 from steelyard.runtime.stub import StubMachine, StubRuntime
+from steelyard.runtime.swarm.runtime import SwarmRuntime
 from tests.docker.engine import BASE, MOUNTS, Engine
+from tests.docker.swarm import Swarm
 from tests.ports import WORKERS
 
 COMMAND = ("sh", "-c", "echo first; echo listens on {port}; exec sleep 1000")
@@ -32,6 +34,8 @@ TALK = ("sh", "-c", "echo first; echo $STEELYARD_WORKER listens on {port}; exec 
 
 class Bench(Protocol):
     """One machine, on which runtimes of one application come and go."""
+
+    host: str  # where its workers are reached
 
     def runtime(self) -> Runtime:
         """A new runtime, as a restarted agent would make it; not open yet."""
@@ -62,6 +66,8 @@ def process_runtime(
 class ProcessBench:
     """Real processes."""
 
+    host = "127.0.0.1"
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
@@ -80,6 +86,8 @@ class ProcessBench:
 
 class StubBench:
     """Workers in memory."""
+
+    host = "127.0.0.1"
 
     def __init__(self, folder: Path) -> None:
         self._machine = StubMachine()
@@ -112,6 +120,8 @@ def docker_runtime(
 class DockerBench:
     """Real containers."""
 
+    host = "127.0.0.1"
+
     def __init__(self, folder: Path, engine: Engine) -> None:
         self._folder = folder
         self._engine = engine
@@ -129,22 +139,56 @@ class DockerBench:
         await asyncio.to_thread(leave_orphans, "docker", self._folder, TALK, names)
 
 
+def swarm_runtime(folder: Path, command: tuple[str, ...] = TALK, **runtime: object) -> SwarmRuntime:
+    """A Swarm runtime with defaults for the tests' swarm, whose manager is $DOCKER_HOST.
+
+    The image is not pulled: a node would ask a registry at each start.
+    """
+    given = {"image": BASE, "port": 8000, "volumes": MOUNTS, "pull": "never", **runtime}
+    return SwarmRuntime(
+        settings.Application(command=command),
+        settings.Runtime.model_validate({"kind": "swarm", **given}),
+        folder,
+    )
+
+
+class SwarmBench:
+    """Real services."""
+
+    def __init__(self, folder: Path, swarm: Swarm) -> None:
+        self._folder = folder
+        self._swarm = swarm
+        self.host = swarm.addresses[0]
+
+    def runtime(self) -> SwarmRuntime:
+        return swarm_runtime(self._folder)
+
+    def kill(self, worker: Running) -> None:
+        self._swarm.kill(worker.name)
+
+    def printed(self, worker: Running) -> str:
+        return worker.name
+
+    async def orphans(self, names: list[str]) -> None:
+        await asyncio.to_thread(leave_orphans, "swarm", self._folder, TALK, names)
+
+
 RUNTIMES: dict[str, Callable[..., Bench]] = {
     "process": ProcessBench,
     "stub": StubBench,
     "docker": DockerBench,
+    "swarm": SwarmBench,
 }
 # What the machine must have for one, by the fixture that has it.
-NEEDS = {"docker": "docker"}
+NEEDS = {"docker": "docker", "swarm": "swarm"}
 
 AGENT = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from tests.contract.runtimes import docker_runtime, process_runtime
+from tests.contract import runtimes
 
 async def main(kind, folder, names, *command):
-    make = {"docker": docker_runtime, "process": process_runtime}[kind]
-    runtime = make(Path(folder), command)
+    runtime = getattr(runtimes, f"{kind}_runtime")(Path(folder), command)
     await runtime.open()
     for name in names.split(","):
         print((await runtime.start(name)).handle, flush=True)

@@ -123,7 +123,7 @@ class TestScaling:
 class TestTarget:
     """A policy that follows a target, within a fleet."""
 
-    TRACKING = Tracking(Targets(60), window=6, stabilization=10, panic_window=4)
+    TRACKING = Tracking(Targets(60, spare=0), window=6, stabilization=10, panic_window=4)
 
     def grown(self, **changes) -> Driver:
         """One default worker and three more, all at 60 %."""

@@ -42,6 +42,10 @@ class EngineFailedError(AssertionError):
     """The engine did not start, or refused; with its last words."""
 
 
+class KernelLacksError(EngineFailedError):
+    """It never could: the kernel does not let us."""
+
+
 def _mounts() -> tuple[str, ...]:
     """The system, this Python and this source, where they are, read-only."""
     folders = {Path("/usr"), Path(sys.prefix), Path(sys.base_prefix), Path.cwd() / "src"}
@@ -58,8 +62,10 @@ DOCKERD = shutil.which("dockerd", path=PATH) or ""
 class Engine:
     """One running dockerd."""
 
-    def __init__(self, driver: str) -> None:
+    def __init__(self, driver: str, within: tuple[str, ...] = ()) -> None:
+        """`within`: a command that runs another somewhere else, say in a network of its own."""
         self.driver = driver
+        self._within = within
         self.folder = Path(tempfile.mkdtemp(prefix="steelyard-dockerd-"))
         self.socket = self.folder / "docker.sock"
         self.url = f"unix://{self.socket}"
@@ -69,13 +75,13 @@ class Engine:
     def start(self) -> None:
         """Return when it answers; its data is what it was, if it ran before."""
         words = [
-            *_with_us(), DOCKERD, "--host", self.url, "--bridge", "none",
+            *with_us(), *self._within, DOCKERD, "--host", self.url, "--bridge", "none",
             "--data-root", str(self.folder / "data"), "--exec-root", str(self.folder / "exec"),
             "--pidfile", str(self.folder / "pid"), "--storage-driver", self.driver,
             "--default-address-pool", POOL, "--iptables=false", "--ip6tables=false",
             "--ip-forward=false", "--ip-masq=false", "--shutdown-timeout", "3",
-            "--containerd-namespace", f"steelyard-{os.getpid()}",
-            "--containerd-plugins-namespace", f"steelyard-{os.getpid()}-plugins",
+            "--containerd-namespace", self.folder.name,
+            "--containerd-plugins-namespace", f"{self.folder.name}-plugins",
         ]  # fmt: skip
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -108,6 +114,8 @@ class Engine:
     def destroy(self) -> None:
         """Stop it and delete all that it kept."""
         self.stop()
+        for space in (self.folder / "exec" / "netns").glob("*"):  # a mount that dockerd leaves
+            subprocess.run(["umount", space], capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def last_words(self) -> str:
@@ -140,7 +148,13 @@ class Engine:
             "containers": sorted(one["Names"][0] for one in containers),
             "networks": sorted(one["Name"] for one in self.ask("GET", "/networks")),
             "volumes": sorted(one["Name"] for one in self.ask("GET", "/volumes")["Volumes"] or []),
+            "services": sorted(one["Spec"]["Name"] for one in self.services()),
         }
+
+    def services(self) -> list[Any]:
+        """Of its swarm; an engine that manages none has none."""
+        manages = self.ask("GET", "/info")["Swarm"]["ControlAvailable"]
+        return list(self.ask("GET", "/services")) if manages else []
 
     def inspect(self, name: str) -> Any:
         return self.ask("GET", f"/containers/{name}/json")
@@ -203,7 +217,7 @@ def base_layer() -> bytes:
     return file.getvalue()
 
 
-def _with_us() -> list[str]:
+def with_us() -> list[str]:
     """However pytest ends, the engine ends, too."""
     return ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
 
@@ -211,6 +225,7 @@ def _with_us() -> list[str]:
 @contextlib.contextmanager
 def private_engine() -> Iterator[Engine]:
     """An engine with the base image, by the first storage driver that works here."""
+    require_kernel()
     failures = []
     for driver in DRIVERS:
         engine = Engine(driver)
@@ -231,3 +246,11 @@ def private_engine() -> Iterator[Engine]:
 
 def can_start() -> bool:
     return bool(DOCKERD) and os.geteuid() == 0
+
+
+def require_kernel() -> None:
+    """We must be able to make namespaces and to mount in them, as any container needs."""
+    space = ["unshare", "--mount", "--net", "--pid", "--fork"]
+    done = subprocess.run([*space, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True)
+    if done.returncode != 0:
+        raise KernelLacksError(f"no containers here: {done.stderr.decode().strip()}")

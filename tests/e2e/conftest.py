@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.containers import DockerGateway
+from tests.e2e.containers import KINDS
 from tests.e2e.gateway import Gateway
 
 Factory = Callable[..., Gateway]
@@ -16,18 +16,16 @@ Factory = Callable[..., Gateway]
 @pytest.fixture
 def gateway(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Factory]:
     """Makes gateways that share one state folder; with processes, unless told otherwise."""
-    engines = [request.getfixturevalue("docker")] if _runtime(request) == "docker" else []
+    runtime = getattr(request, "param", "process")
+    engines = [] if runtime == "process" else [request.getfixturevalue(runtime)]
     made: list[Gateway] = []
 
     def make(*flags: str, **kwargs) -> Gateway:
-        kind = DockerGateway if engines else Gateway
-        made.append(kind(*engines, tmp_path / "state", *flags, **kwargs))
+        made.append(KINDS[runtime](*engines, tmp_path / "state", *flags, **kwargs))
         return made[-1]
 
     yield make
+    for one in made:  # all of them before the first worker, which they would replace
+        one.halt()
     for one in made:
         one.destroy()
-
-
-def _runtime(request: pytest.FixtureRequest) -> str:
-    return getattr(request, "param", "process")

@@ -146,22 +146,27 @@ class Gateway:
 
     def destroy(self) -> list[psutil.Process]:
         """End everything, by force; tell what was still there."""
-        left = []
-        if self.process is not None and self.process.poll() is None:
-            family = psutil.Process(self.process.pid).children(recursive=True)
-            self.process.kill()
-            self.process.wait()
-            left += family
-        left += self.workers()
+        left = [*self.halt(), *self.workers()]
         for process in left:
             _kill(process)
         return left
+
+    def halt(self) -> list[psutil.Process]:
+        """End it but not its workers, by force; its parts, if it still ran."""
+        if self.process is None or self.process.poll() is not None:
+            return []
+        family = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.kill()
+        self.process.wait()
+        for process in family:
+            _kill(process)
+        return family
 
 
 # One suite, several runtimes: a scenario that is marked with it is played on each of them.
 each_runtime = pytest.mark.parametrize(
     "gateway",
-    ["process", pytest.param("docker", marks=pytest.mark.needs("docker"))],
+    ["process", *(pytest.param(it, marks=pytest.mark.needs(it)) for it in ("docker", "swarm"))],
     indirect=True,
 )
 

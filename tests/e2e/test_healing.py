@@ -6,11 +6,15 @@ import asyncio
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
-from tests.e2e.gateway import QUICK, each_runtime, free_port
+from steelyard.core.record import record_key
+from tests.e2e.gateway import QUICK, Gateway, each_runtime, free_port
 from tests.e2e.load import Load
+from tests.waiting import until
 
 
 async def test_an_agent_comes_back_while_its_store_is_down(gateway):
@@ -82,6 +86,43 @@ async def test_a_killed_agent_comes_back_to_the_same_workers(gateway):
     assert load.failed == []
     assert g.worker_pids() == before
     assert len(told.workers) == 3
+
+
+@each_runtime
+async def test_what_changed_while_no_agent_looked_is_put_right(gateway):
+    """A record without a worker goes, a worker without a record stays, and one is started anew."""
+    first = gateway("--min", "3", "--max", "3", *QUICK).start()
+    before = await first.ready()
+    pids = first.worker_pids()
+    first.signal(signal.SIGSTOP)  # so that it cannot start another agent
+    first.children("agent")[0].kill()
+    first.signal(signal.SIGKILL)
+    first.wait()
+    victim = min(pids)
+    os.kill(victim, signal.SIGKILL)
+    with closing(store(first)) as db, db:
+        db.execute("DELETE FROM workers WHERE sequence > 0")
+        key = record_key("app", "never")
+        db.execute("UPDATE workers SET name = 'never', key = ?", (key,))
+    second = gateway("--min", "3", "--max", "3", *QUICK).start()
+    told = await second.ready()
+    assert second.worker_pids() > pids - {victim}
+    assert len(second.worker_pids()) == 3
+    names = {worker.name for worker in told.workers}
+    assert len(names & {worker.name for worker in before.workers}) == 2
+    assert sorted(d.action for d in told.decisions) == ["adopt", "adopt", "start"]
+    await until(lambda: asyncio.to_thread(lambda: recorded(second) == names))
+
+
+def store(g: Gateway) -> sqlite3.Connection:
+    [path] = g.home.glob("*/store.sqlite")
+    return sqlite3.connect(path, timeout=30)
+
+
+def recorded(g: Gateway) -> set[str]:
+    """Who the store knows."""
+    with closing(store(g)) as db:
+        return {name for (name,) in db.execute("SELECT name FROM workers")}
 
 
 async def test_a_killed_balancer_costs_at_most_the_requests_it_held(gateway):

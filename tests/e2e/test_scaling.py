@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tests.e2e.gateway import QUICK
+from tests.e2e.gateway import QUICK, each_runtime
 from tests.e2e.load import Load
 
 
+@each_runtime
 async def test_the_fleet_grows_to_max_and_shrinks_to_min_without_a_failed_request(gateway):
     """Load on the CPU endpoint up, a trickle down; every request is counted."""
     g = gateway("--min", "2", "--max", "4", *QUICK).start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.redis_server import RedisServer
 from tests.waiting import until
 
 Start = Callable[..., Agent]
+LIMITS = "steelyard:1:{app}:limits"
 LEASE = 4.0  # seconds; a shorter one would also lapse where a process waits long for its turn
 
 
@@ -71,6 +73,37 @@ async def test_the_leader_is_killed_under_load(start, redis_server, processes, t
     assert {worker.name for worker in told.workers} == names
     assert {decision.action for decision in told.decisions} == {"adopt"}
     assert g.worker_pids() == pids
+
+
+@pytest.mark.needs("redis")
+async def test_the_leader_is_killed_while_it_scales(start, redis_server, processes, tmp_path):  # noqa: F811
+    """The standby, on another port, ends with the workers that were asked for: none is extra."""
+    home = tmp_path / "state"
+    first, second = (start(free_port(), redis_server.url, LEASE) for _ in range(2))
+    await so(lambda: first.terms() + second.terms() == 1)
+    leader, standby = (first, second) if first.terms() else (second, first)
+    g = view(home, leader)
+    processes.append(run(
+        "steelyard", "balancer", "--state", home, "--listen", f"127.0.0.1:{g.port}",
+        "--agent", f"127.0.0.1:{first.port}", "--agent", f"127.0.0.1:{second.port}",
+    ))  # fmt: skip
+    before = await g.ready(2)
+    load = Load(g.port, "/sleep?ms=20", connections=4)
+    async with load.running():
+        await load.more(50)
+        await asyncio.to_thread(g.client.set_limits, 3, 3)
+        await so(lambda: bool(redis_server.ask("EXISTS", LIMITS)))
+        leader.send(signal.SIGKILL)
+        g, most = view(home, standby), 0
+        told = None
+        while told is None or told.ready < 3:
+            told, most = await g.try_status(), max(most, len(g.worker_pids()))
+            await asyncio.sleep(0.05)
+        await g.ready(3)
+        await load.more(50)
+    assert load.failed == []
+    assert {worker.name for worker in before.workers} < {worker.name for worker in told.workers}
+    assert (most, len(g.worker_pids())) == (3, 3)
 
 
 async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):

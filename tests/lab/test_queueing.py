@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from steelyard.errors import UsageError
 from steelyard.lab.queueing import Setting, Stage, one_line
 from steelyard.lab.theory import TWO_CHOICES_PUBLISHED, mmc_wait
 from steelyard.select import POLICIES
@@ -35,6 +36,26 @@ def test_the_same_seed_gives_the_same_run(policy):
         for seed in (7, 7, 8)
     ]
     assert times[0] == times[1] != times[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"policy": "best_of_all"}, "policy cannot be 'best_of_all'"),
+        ({"speeds": []}, "speeds cannot be"),
+        ({"speeds": [1.0, -1.0]}, "speeds cannot be"),
+        ({"speeds": [float("nan")]}, "speeds cannot be"),
+        ({"load": 0.0}, "load cannot be 0"),
+        ({"load": float("inf")}, "load cannot be inf"),
+        ({"requests": -1}, "requests cannot be -1"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(change, word):
+    """With what it has to be; some would never come to an end."""
+    right = {"policy": "power_of_two", "load": 0.5, "requests": 10, "speeds": [1.0]}
+    assert Stage(Setting(**right)).run().picks == [10]
+    with pytest.raises(UsageError, match=word):
+        Setting(**(right | change))
 
 
 def test_every_request_ends_once():

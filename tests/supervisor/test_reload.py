@@ -254,7 +254,7 @@ async def test_without_a_queue_nobody_takes_over(tmp_path, worker, monkeypatch):
     await agent.open()
     said: list[str] = []
     address = settings.agent.listen._replace(port=agent.port)
-    order = Order(settings, agent_link(address, settings))
+    order = Order(settings, agent_link(settings, address))
     supervisor = Supervisor(order, said.append, lambda: order)
     supervisor.start()
     link = await agent.linked()

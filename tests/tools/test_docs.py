@@ -9,17 +9,23 @@ from pathlib import Path
 import pytest
 
 from steelyard.config.document import document
+from steelyard.config.env_file import VARIABLES
 from steelyard.config.example import EXAMPLE
 from steelyard.config.keys import every_key, sections
 from steelyard.config.load import load_settings
 from tools.docs import ROOT, main, with_region
 
 
+def keys_part() -> list[str]:
+    """The lines from the keys to what comes after them."""
+    return document().partition("## Keys\n")[2].partition("\n## ")[0].splitlines()
+
+
 def rows() -> list[tuple[str, str]]:
     """Section and key of each row of the tables."""
     found: list[tuple[str, str]] = []
     section = ""
-    for line in document().splitlines():
+    for line in keys_part():
         if heading := re.fullmatch(r"### \[(\w+)\]", line):
             section = heading[1]
         if row := re.match(r"\| `(\w+)` \|", line):
@@ -39,8 +45,14 @@ def test_every_key_has_one_row() -> None:
 
 def test_every_row_is_one_table_row() -> None:
     """No cell breaks its table: six cells, whatever the description holds."""
-    lines = [line for line in document().splitlines() if line.startswith("| `")]
+    lines = [line for line in keys_part() if line.startswith("| `")]
     assert {len(re.split(r"(?<!\\)\|", line)) for line in lines} == {8}
+
+
+def test_every_variable_of_rustybalancer_has_one_row() -> None:
+    """With what it becomes."""
+    after = document().partition("## RustyBalancer's variables")[2]
+    assert re.findall(r"^\| `(\w+)` \|", after, re.MULTILINE) == list(VARIABLES)
 
 
 def test_the_example_loads(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ writer    records to the store, whenever it can be reached
 hub       the balancers' links: queues out, reports in
 api       REST, WebSocket and metrics, guarded by a token; server listens for it
 build     settings → fleet, runtime, store
+kept      limits of an earlier life, from a store that may come later than the agent
 claimant  asks the store for the lease, where several agents take turns
 term      one turn: from finding the workers to an orderly end
 stop      what the signals ask for

@@ -23,7 +23,6 @@ from steelyard.core.scaling.step import Step, StepPolicy
 from steelyard.core.scaling.target import TargetPolicy, Tracking
 from steelyard.core.score import Weights
 from steelyard.core.usage import Machine
-from steelyard.errors import UsageError
 from steelyard.runtime.base import Runtime
 
 
@@ -114,6 +113,7 @@ def _tracking(scaling: Scaling) -> Tracking:
             utilization=scaling.target_utilization,
             in_flight=scaling.target_in_flight,
             wait=scaling.target_wait,
+            spare=scaling.spare,
         ),
         tolerance=scaling.tolerance,
         window=scaling.window,
@@ -141,11 +141,11 @@ def build_runtime(settings: Settings) -> Runtime:
             from steelyard.runtime.docker.runtime import DockerRuntime
 
             return DockerRuntime(settings.application, settings.runtime, settings.folder)
+        case "swarm":
+            from steelyard.runtime.swarm.runtime import SwarmRuntime
+
+            return SwarmRuntime(settings.application, settings.runtime, settings.folder)
         case "stub":
             from steelyard.runtime.stub import StubRuntime
 
             return StubRuntime()
-        case kind:
-            raise UsageError(
-                f"runtime {kind} is not built yet", hint="use --runtime process or docker for now"
-            )

@@ -82,7 +82,8 @@ class Executor:
         except SteelyardError as error:
             self._tell(StartFailed(name, str(error)))
             return
-        self._tell(Started(name, running.host, running.port, running.allowance))
+        place = (running.host, running.port, running.allowance, running.node)
+        self._tell(Started(name, *place))
 
     async def _stop(self, name: str, grace: float) -> None:
         if not self._may_act():

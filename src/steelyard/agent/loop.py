@@ -167,4 +167,4 @@ class Agent:
 
     async def _found(self) -> tuple[ev.Found, ...]:
         running = await self.runtime.running()
-        return tuple(ev.Found(r.name, r.host, r.port, r.allowance) for r in running)
+        return tuple(ev.Found(r.name, r.host, r.port, r.allowance, r.node) for r in running)

@@ -69,7 +69,8 @@ class Prober:
 
 def settle_time(runtime: Runtime) -> float:
     """How long a connection must stay open, by who accepts it."""
-    return SETTLE if runtime.kind == "docker" and runtime.reach == "loopback" else 0.0
+    proxied = runtime.kind in {"docker", "swarm"} and runtime.reach == "loopback"
+    return SETTLE if proxied else 0.0
 
 
 async def ask(target: Target, path: str | None, timeout: float, settle: float = 0.0) -> Probed:

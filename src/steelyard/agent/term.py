@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from steelyard.agent.build import build_fleet, build_runtime
 from steelyard.agent.claimant import Claimant
+from steelyard.agent.kept import KeptLimits
 from steelyard.agent.loop import Agent
 from steelyard.agent.server import serve_api
 from steelyard.agent.stop import Stop
@@ -22,7 +23,6 @@ from steelyard.agent.writer import Writer
 from steelyard.config.settings import Settings
 from steelyard.core.commands import Forget
 from steelyard.core.events import CloseAsked
-from steelyard.core.record import LimitsRecord
 from steelyard.errors import StoreError
 from steelyard.runtime.base import Runtime
 from steelyard.store.base import Store
@@ -60,10 +60,11 @@ async def lead(term: Term, stop: Stop) -> None:
         async with _opened(term.settings) as runtime:
             if term.settings.runtime.leftovers == "reap":
                 await _reap(runtime, term.store)
-            fleet = build_fleet(term.settings, await _kept_limits(term.store))
+            limits = KeptLimits(term.store)
+            fleet = build_fleet(term.settings, await limits.now())
             agent = Agent(term.settings, fleet, runtime, term.writer(), may_act=term.may_act)
             stop.insist = agent.kill
-            async with serve_api(agent, term.token, term.sock):
+            async with serve_api(agent, term.token, term.sock), limits.later(agent):
                 await _live(agent, stop, lost)
     finally:
         lost.cancel()
@@ -122,11 +123,3 @@ async def _reap(runtime: Runtime, store: Store) -> None:
         log.info("reaped %d workers of an earlier agent", len(left))
     with suppress(StoreError):  # then the records go when the fleet reconciles
         await store.write([Forget(record.name) for record in await store.workers()])
-
-
-async def _kept_limits(store: Store) -> LimitsRecord | None:
-    try:
-        return await store.limits()
-    except StoreError as error:
-        log.warning("store: %s; limits as configured", error.message)
-        return None

@@ -230,7 +230,9 @@ class Exchange:
     def flows(self) -> bool:
         """Whether the worker's next bytes can go to the client without our looking at them."""
         client = self._client
-        return self.answer.left() >= LARGE and client.tls is None and not client.pending
+        if self.answer.left() < LARGE or client.tls is not None or client.pending:
+            return False
+        return client.loop.pipe.works
 
     def on_flow(self, count: int) -> None:
         """Bytes from the worker, in the loop's pipe."""

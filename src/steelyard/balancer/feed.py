@@ -1,5 +1,7 @@
 """Feed: the link to the agent. Queues come in, reports go out, in the control thread.
 
+Of several agents only the one that leads listens, so they are tried in turn, the last one first.
+
 A report goes out every second, and at once when it matters: when a new queue is being served
 from, and when a worker that is being retired has finished its last exchange. While the agent is
 lost the balancer serves on from what it has.
@@ -12,6 +14,8 @@ import contextlib
 import logging
 import random
 import re
+import socket
+from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -37,9 +41,9 @@ LARGEST_QUEUE = 16 * 2**20
 
 
 class AgentSource(NamedTuple):
-    """Where queues come from."""
+    """Where queues come from: from one of these agents, whichever leads."""
 
-    url: str  # ws://HOST:PORT; http:// is understood as the same
+    urls: tuple[str, ...]  # ws://HOST:PORT; http:// is understood as the same
     token_file: Path
 
 
@@ -55,13 +59,15 @@ class Feed:
         rng: random.Random,
     ) -> None:
         self._source = source
-        base = re.sub("^http", "ws", source.url.rstrip("/"))
-        self._url = f"{base}/v1/queue?balancer={quote(balancer, safe='')}"
+        self._agents = deque(source.urls)  # the one to try next is the first
+        self._path = f"/v1/queue?balancer={quote(balancer, safe='')}"
         self._intake = intake
         self._reporter = reporter
         self._rng = rng
         self._leaving = asyncio.Event()
         self._served: Queue | None = None
+        self._linked = False  # in this round
+        self._troubles: list[str] = []  # of this round, since the last link
         self._complained = ""  # the trouble that was logged last, so that it is logged once
         self.news = asyncio.Event()  # there is something to report now
 
@@ -69,25 +75,12 @@ class Feed:
         """Until `leave`."""
         wait = BACKOFF_MIN
         while not self._leaving.is_set():
-            try:
-                async with await self._connect() as link:
-                    wait = BACKOFF_MIN
-                    self._complained = ""
-                    log.info("linked to the agent at %s", self._source.url)
-                    await self._talk(link)
-                trouble = "it closed the link"
-            except InvalidStatus as error:
-                trouble = self._refused(error.response.status_code)
-            except ConnectionRefusedError as error:
-                early = self._served is None and wait < PATIENT
-                trouble = "" if early else str(error)
-            except (OSError, ValueError, WebSocketException) as error:
-                trouble = str(error) or type(error).__name__
-            except Exception:  # the link must outlive a bug of ours: a drain depends on it
-                log.exception("the link to the agent failed")
-                trouble = "an error of ours"
+            self._linked = False
+            await self._round(early=wait < PATIENT)
+            if self._linked:
+                wait = BACKOFF_MIN
             if not self._leaving.is_set():
-                self._complain(trouble)
+                self._complain("; ".join(self._troubles))
                 await _wait(self._leaving, wait * self._rng.uniform(0.5, 1.0))
                 wait = min(2 * wait, BACKOFF_MAX)
 
@@ -96,10 +89,42 @@ class Feed:
         self._leaving.set()
         self.news.set()
 
-    async def _connect(self) -> ClientConnection:
-        token = await asyncio.to_thread(self._source.token_file.read_text)
+    async def _round(self, *, early: bool) -> None:
+        """Try each agent once, and follow it for as long as it lasts."""
+        self._troubles = []
+        for _ in self._source.urls:
+            if self._leaving.is_set():
+                return
+            agent = self._agents[0]
+            if trouble := await self._visit(agent, early=early):
+                self._troubles.append(f"agent at {agent}: {trouble}")
+            self._agents.rotate(-1)
+
+    async def _visit(self, agent: str, *, early: bool) -> str:
+        """What went wrong, in the end."""
+        trouble = "it closed the link"
+        try:
+            async with await self._connect(agent) as link:
+                self._linked = True
+                self._troubles, self._complained = [], ""
+                log.info("linked to the agent at %s", agent)
+                await self._talk(link)
+        except InvalidStatus as error:
+            trouble = self._refused(error.response.status_code)
+        except (ConnectionRefusedError, NoTokenError, socket.gaierror) as error:
+            # Whoever is started first waits for the other, and need not say so at once.
+            trouble = "" if early and self._served is None else str(error)
+        except (OSError, ValueError, WebSocketException) as error:
+            trouble = str(error) or type(error).__name__
+        except Exception:  # the link must outlive a bug of ours: a drain depends on it
+            log.exception("the link to the agent failed")
+            trouble = "an error of ours"
+        return trouble
+
+    async def _connect(self, agent: str) -> ClientConnection:
+        token = await asyncio.to_thread(_read, self._source.token_file)
         return await connect(
-            self._url,
+            re.sub("^http", "ws", agent.rstrip("/")) + self._path,
             additional_headers={"Authorization": f"Bearer {token.strip()}"},
             open_timeout=OPEN_TIMEOUT,
             close_timeout=1.0,
@@ -153,7 +178,21 @@ class Feed:
         self._complained = trouble
         queue = self._served
         going_on = f"serving from queue {queue.version}" if queue else "no queue to serve from yet"
-        log.error("agent at %s: %s; %s", self._source.url, trouble, going_on)
+        log.error("%s; %s", trouble, going_on)
+
+
+class NoTokenError(Exception):
+    """The agent has not written its token yet, or elsewhere."""
+
+
+def _read(token_file: Path) -> str:
+    try:
+        return token_file.read_text()
+    except FileNotFoundError:
+        raise NoTokenError(
+            f"no token at {token_file} yet; the agent writes it on its first start: "
+            "is one running, with this state folder?"
+        ) from None
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

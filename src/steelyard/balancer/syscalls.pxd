@@ -17,6 +17,7 @@ cpdef Py_ssize_t transmit_both(int fd, bytes first, second) except -3
 
 cdef class Pipe:
     cdef int _ends[2]
+    cdef readonly bint works
     cpdef Py_ssize_t fill(self, int fd, Py_ssize_t most) noexcept
     cpdef Py_ssize_t pour(self, int fd, Py_ssize_t count) noexcept
     cpdef close(self)

@@ -7,6 +7,7 @@ with the C functions themselves, for the compiled build. Both are held to the sa
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import select
@@ -32,6 +33,7 @@ NOTHING = -2  # a false alarm
 
 BATCH = 512
 PIPE = 1024 * 1024  # bytes, the most that anybody may ask for
+UNABLE = (errno.EINVAL, errno.ENOSYS, errno.EPERM)  # splice(2) is not to be had
 SPLICE = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
 
 
@@ -78,9 +80,10 @@ class Pipe:
     Between two uses it is empty.
     """
 
-    __slots__ = ("_in", "_out")
+    __slots__ = ("_in", "_out", "works")
 
     def __init__(self) -> None:
+        self.works = True  # until a kernel, or what stands in for one, says no
         self._out, self._in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         with contextlib.suppress(OSError):  # a user has so many pages; then it is a small one
             fcntl.fcntl(self._in, fcntl.F_SETPIPE_SZ, PIPE)
@@ -91,8 +94,9 @@ class Pipe:
             return os.splice(fd, self._in, most, flags=SPLICE)
         except BlockingIOError:
             return NOTHING
-        except OSError:
-            return GONE
+        except OSError as error:
+            self.works = error.errno not in UNABLE
+            return GONE if self.works else NOTHING
 
     def pour(self, fd: int, count: int) -> int:
         """As `transmit`, of what is in the pipe."""

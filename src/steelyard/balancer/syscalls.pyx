@@ -4,7 +4,7 @@ from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
-from libc.errno cimport EAGAIN, EINTR, errno
+from libc.errno cimport EAGAIN, EINTR, EINVAL, ENOSYS, EPERM, errno
 from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -123,6 +123,7 @@ cdef class Pipe:
 
     def __cinit__(self):
         self._ends[0] = self._ends[1] = -1
+        self.works = True
 
     def __init__(self):
         if pipe2(self._ends, O_NONBLOCK | O_CLOEXEC) < 0:
@@ -134,9 +135,12 @@ cdef class Pipe:
 
     cpdef Py_ssize_t fill(self, int fd, Py_ssize_t most) noexcept:
         cdef Py_ssize_t count = _splice(fd, self._ends[1], most)
-        if count < 0:
-            return -2 if errno == EAGAIN else -1
-        return count
+        if count >= 0:
+            return count
+        if errno == EAGAIN:
+            return -2
+        self.works = errno != EINVAL and errno != ENOSYS and errno != EPERM
+        return -1 if self.works else -2
 
     cpdef Py_ssize_t pour(self, int fd, Py_ssize_t count) noexcept:
         count = _splice(self._ends[0], fd, count)

@@ -3,8 +3,8 @@
     proxies/   what is compared: how each proxy is configured and started, ours among them
     balancer/  cost per request: cases, rounds, the table (`steelyard bench balancer`)
     tail/      tail latency with unequal workers (`steelyard bench tail`)
-    mesh/      cost per unit, and of faults (`steelyard bench mesh`, `mesh-faults`)
     select/    what a pick costs (`steelyard bench select`)
+    mesh/      cost per unit, and of faults (`steelyard bench mesh`, `mesh-faults`)
     soak/      load while workers come and go (`steelyard bench soak`)
     usage      CPU and memory of a process and its descendants
     noise      how much of the cores others took meanwhile

@@ -9,8 +9,8 @@ import typer
 from steelyard.cli.options import settings_from
 from steelyard.cli.preflight import (
     require_command,
-    require_engine,
     require_runtime,
+    wait_for_engine,
     warn_exposure,
 )
 from steelyard.logs import set_up_logging
@@ -32,7 +32,7 @@ def agent(
     settings = settings_from(ctx, application_command=tuple(command) if command else None)
     require_command(settings)
     require_runtime(settings)
-    require_engine(settings)
     warn_exposure(settings)
+    wait_for_engine(settings)
     set_up_logging("agent", settings.log.level)
     run_agent(settings)

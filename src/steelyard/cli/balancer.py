@@ -14,7 +14,7 @@ from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_loader
 from steelyard.cli.preflight import require_certificates, warn_exposure, with_secret
 from steelyard.config.settings import Settings
-from steelyard.config.values import parse_address
+from steelyard.config.values import Address, parse_address
 from steelyard.core.queue import Queue
 from steelyard.errors import UsageError
 from steelyard.supervisor.activation import given_sockets
@@ -30,7 +30,10 @@ def balancer(
         typer.Option("--worker", metavar="HOST:PORT[=WEIGHT]", help="A worker; repeat it."),
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", metavar="HOST:PORT", help="The agent to follow.")
+        list[str] | None,
+        typer.Option(
+            "--agent", metavar="HOST:PORT", help="The agent to follow; repeat it for its standby."
+        ),
     ] = None,
 ) -> None:
     """Run only balancers: a plain reverse proxy in front of fixed workers, or of an agent's."""
@@ -40,29 +43,32 @@ def balancer(
         settings = load()
         require_certificates(settings)
         warn_exposure(settings)
-        return Order(with_secret(settings), _source(settings, worker or [], agent))
+        return Order(with_secret(settings), _source(settings, worker or [], agent or []))
 
     raise SystemExit(asyncio.run(_serve(order(), order, Messages())))
 
 
-def _source(settings: Settings, workers: list[str], agent: str | None) -> AgentLink | Queue:
+def _source(settings: Settings, workers: list[str], agents: list[str]) -> AgentLink | Queue:
     """What the command line says, else the file: a flag wins over a key."""
-    chosen = workers or ([] if agent else settings.gateway.workers)
-    if bool(chosen) == bool(agent):
+    chosen = workers or ([] if agents else settings.gateway.workers)
+    if bool(chosen) == bool(agents):
         raise UsageError(
             "a balancer needs either workers or an agent",
             hint="--worker HOST:PORT (repeat it), or `workers` under [gateway] in steelyard.toml, "
             "or --agent HOST:PORT",
         )
-    if agent is None:
+    if chosen:
         from steelyard.balancer.process import fixed_queue
 
         return fixed_queue(chosen)
+    return agent_link(settings, *map(_address, agents))
+
+
+def _address(agent: str) -> Address:
     try:
-        address = parse_address(agent)
+        return parse_address(agent)
     except ValueError as error:
         raise UsageError(f'--agent: expected {error}, got "{agent}"') from error
-    return agent_link(address, settings)
 
 
 async def _serve(order: Order, load: Callable[[], Order], console: Console) -> int:

@@ -1,10 +1,11 @@
-"""`steelyard bench`: measurements against other tools and policies, on this machine."""
+"""`steelyard bench`: measurements against other tools, on this machine."""
 
 from __future__ import annotations
 
 import typer
 
 from steelyard.cli.bench_balancer import bench_balancer
+from steelyard.cli.bench_lab import bench_lab
 from steelyard.cli.bench_mesh import bench_mesh
 from steelyard.cli.bench_mesh_faults import bench_mesh_faults
 from steelyard.cli.bench_select import bench_select
@@ -16,14 +17,15 @@ from steelyard.cli.bench_tls import bench_tls
 def bench_app() -> typer.Typer:
     """The group of commands."""
     app = typer.Typer(
-        help="Measure balancer, mesh and picks against others, on this machine, in one run.",
+        help="Measure balancer, picks and mesh against other tools, on this machine, in one run.",
         no_args_is_help=True,
     )
     app.command("balancer")(bench_balancer)
     app.command("tail")(bench_tail)
+    app.command("select")(bench_select)
+    app.command("lab")(bench_lab)
     app.command("mesh")(bench_mesh)
     app.command("mesh-faults")(bench_mesh_faults)
-    app.command("select")(bench_select)
     app.command("soak")(bench_soak)
     app.command("tls")(bench_tls)
     return app

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from steelyard.cli.common import JsonOption, new_table, output, print_json
 from steelyard.cli.options import settings_from
-from steelyard.cli.preflight import require_command, require_engine, require_runtime
+from steelyard.cli.preflight import CONTAINERS, require_command, require_engine, require_runtime
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
@@ -65,7 +65,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     """Everything worth knowing before `up`."""
     yield Finding(what="configuration", verdict="ok", detail="every key and value is known")
     yield _runtime(settings)
-    yield _image(settings) if settings.runtime.kind == "docker" else _command(settings)
+    yield _image(settings) if settings.runtime.kind in CONTAINERS else _command(settings)
     yield _port("gateway.listen", settings.gateway.listen)
     yield _port("agent.listen", settings.agent.listen)
     yield _folder(settings)

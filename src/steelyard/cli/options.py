@@ -16,15 +16,19 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand
 
+from steelyard.config.env_file import Became, read_env_file
 from steelyard.config.file import FILE, find_file
 from steelyard.config.keys import Key, every_key, section_meanings
+from steelyard.config.layer import Layer
 from steelyard.config.load import load_settings
 from steelyard.config.settings import Settings
+from steelyard.store.url import without_secrets
 
 T = TypeVar("T")
 
 _META = "steelyard.cli.options"
 _CONFIG = "config_file"
+_ENV_FILE = "env_file"
 
 
 def settings_from(ctx: typer.Context, **overrides: Any) -> Settings:
@@ -43,12 +47,47 @@ def settings_loader(ctx: typer.Context, **overrides: Any) -> Callable[[], Settin
     texts = _without_none({dotted[name]: given[_option(name)] for name in dotted})
     values = _without_none({dotted[name]: value for name, value in overrides.items()})
     first = find_file(given[_CONFIG], os.environ, Path())
+    env_file = _EnvFile(given[_ENV_FILE])
 
     def load() -> Settings:
         file = first or find_file(None, os.environ, Path())
-        return load_settings(file, os.environ, texts, values)
+        settings = load_settings(file, os.environ, texts, values, env_file.layer())
+        env_file.tell()
+        return settings
 
     return load
+
+
+class _EnvFile:
+    """The file of `--env-file`, if there is one; what became of it is told once, not per reload."""
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+        self._untold: tuple[Became, ...] = ()
+        self._told = False
+
+    def layer(self) -> Layer | None:
+        if self._name is None:
+            return None
+        found = read_env_file(Path(self._name))
+        if found.engine:  # as with Compose: what the environment says comes first
+            os.environ.setdefault("DOCKER_HOST", found.engine)
+        self._untold = () if self._told else found.story
+        return found.layer
+
+    def tell(self) -> None:
+        rows = [(f"{one.name}={without_secrets(one.value)}", _outcome(one)) for one in self._untold]
+        width = max((len(given) for given, _ in rows), default=0)
+        for given, outcome in rows:
+            typer.echo(f"{given:<{width}}  → {outcome}", err=True)
+        self._told, self._untold = True, ()
+
+
+def _outcome(one: Became) -> str:
+    if not one.keys:
+        return one.note
+    text = ", ".join(f"{key} = {without_secrets(value)}" for key, value in one.keys)
+    return f"{text} ({one.note})" if one.note else text
 
 
 def _without_none(values: Mapping[str, T | None]) -> dict[str, T]:
@@ -79,7 +118,7 @@ def _options(keys: tuple[Key, ...]) -> list[Any]:
 
     def form() -> None: ...
 
-    parameters = [_config_parameter(), *(_parameter(key) for key in keys)]
+    parameters = [_config_parameter(), _env_parameter(), *(_parameter(key) for key in keys)]
     form.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     form.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     app = typer.Typer(add_completion=False)
@@ -90,6 +129,11 @@ def _options(keys: tuple[Key, ...]) -> list[Any]:
 def _config_parameter() -> inspect.Parameter:
     text = f"The file to read; by default {FILE} in the working folder, if there is one."
     return _text_parameter(_CONFIG, typer.Option(None, "--config", metavar="PATH", help=text))
+
+
+def _env_parameter() -> inspect.Parameter:
+    text = "A .env with variables of RustyBalancer or ours; tells what each becomes."
+    return _text_parameter(_ENV_FILE, typer.Option(None, "--env-file", metavar="PATH", help=text))
 
 
 def _parameter(key: Key) -> inspect.Parameter:

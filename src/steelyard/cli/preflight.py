@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from importlib.util import find_spec
 
 import typer
 
 from steelyard.config.exposure import exposure_warnings
 from steelyard.config.settings import Settings
-from steelyard.errors import UsageError
+from steelyard.errors import SteelyardError, UsageError
 from steelyard.token import ensure_token
+
+CONTAINERS = {"docker", "swarm"}  # the runtimes that need an engine and an image
 
 
 def require_command(settings: Settings) -> None:
     """There must be something to serve."""
     runtime = settings.runtime
-    if runtime.kind == "docker":
+    if runtime.kind in CONTAINERS:
         if runtime.image is None or runtime.port is None:
             raise UsageError(
                 "no image to serve" if runtime.image is None else "no port to reach it on",
@@ -33,27 +36,44 @@ def require_command(settings: Settings) -> None:
 
 def require_runtime(settings: Settings) -> None:
     """Told before anything starts; `build_runtime` in the agent has the last word."""
-    if settings.runtime.kind == "swarm":
+    kind = settings.runtime.kind
+    if kind in CONTAINERS and find_spec("aiodocker") is None:
         raise UsageError(
-            "runtime swarm is not built yet", hint="use --runtime process or docker for now"
-        )
-    if settings.runtime.kind == "docker" and find_spec("aiodocker") is None:
-        raise UsageError(
-            "runtime docker needs the library aiodocker", hint="pip install 'steelyard[docker]'"
+            f"runtime {kind} needs the library aiodocker", hint="pip install 'steelyard[docker]'"
         )
 
 
 def require_engine(settings: Settings) -> None:
-    """A Docker engine must answer; later, one that is away is waited for."""
-    if settings.runtime.kind != "docker":
+    """A Docker engine must answer, a swarm's manager at that; later, one away is waited for."""
+    if settings.runtime.kind not in CONTAINERS:
         return
-    from steelyard.runtime.docker.engine import connect
+    from steelyard.runtime.engine.connection import connect
 
     async def ask() -> None:
-        client, _ = await connect()
+        client, info = await connect()
         await client.close()
+        if settings.runtime.kind == "swarm":
+            from steelyard.runtime.swarm.cluster import require_swarm
+
+            require_swarm(info)
 
     asyncio.run(ask())
+
+
+def wait_for_engine(settings: Settings, pause: float = 1.0) -> None:
+    """As `require_engine`, but for who is started with the machine: the engine may come later."""
+    said, there = "", False
+    while not there:
+        try:
+            require_engine(settings)
+            there = True
+        except SteelyardError as error:
+            if not error.retry:
+                raise
+            if str(error) != said:
+                typer.secho(f"waiting: {error}", err=True, fg="yellow")
+            said = str(error)
+            time.sleep(pause)
 
 
 def require_own_workers(settings: Settings) -> None:

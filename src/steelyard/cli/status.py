@@ -32,7 +32,7 @@ COLOURS = {
 
 COLUMNS = (
     "worker", "state", ">score", ">U", ">CPU %", ">memory %", ">MB/s", ">in flight",
-    "address", ">age", "",
+    "address", "node", ">age", "",
 )  # fmt: skip
 WIDE_ONLY = {">score", ">MB/s", "address"}  # what a narrow terminal can be spared
 WIDE = 110
@@ -91,6 +91,8 @@ def _limits(told: FleetStatus) -> str:
 
 def _show_workers(console: Console, told: FleetStatus) -> None:
     columns = [one for one in COLUMNS if console.width >= WIDE or one not in WIDE_ONLY]
+    if not any(worker.node for worker in told.workers):
+        columns.remove("node")
     table = new_table(*columns)
     for column in table.columns:  # others shrink first: a cut name cannot be given to `drain`
         column.no_wrap = column.header in {"worker", "age"}
@@ -113,6 +115,7 @@ def _worker_row(worker: WorkerStatus) -> list[str]:
         _number(worker.network, 2),
         str(worker.inflight),
         worker.address,
+        worker.node,
         duration(worker.age),
         "default" if worker.default else escape(worker.problem),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from steelyard.config.env_file import VARIABLES
 from steelyard.config.example import EXAMPLE
 from steelyard.config.file import parse_file
 from steelyard.config.keys import Key, every_key, sections
@@ -18,14 +19,16 @@ from steelyard.errors import UsageError
 _INTRO = """\
 # Configuration
 
-Steelyard has one configuration. It comes from three sources; a later one wins, key by key:
+Steelyard has one configuration. It comes from these sources; a later one wins, key by key:
 
 1. the file `steelyard.toml` in the working folder, or the one that `--config PATH` or the
    variable `STEELYARD_CONFIG` names;
-2. environment variables: `STEELYARD_` and the key, for instance `STEELYARD_SCALING_MIN=2`;
-3. flags: `--scaling-cooldown 5`. Keys that are typed often have a short flag, too: `--min 2`.
+2. a `.env` that `--env-file PATH` names, with such variables as the next line's, or with those of
+   [RustyBalancer](#rustybalancers-variables); what each became is told;
+3. environment variables: `STEELYARD_` and the key, for instance `STEELYARD_SCALING_MIN=2`;
+4. flags: `--scaling-cooldown 5`. Keys that are typed often have a short flag, too: `--min 2`.
 
-Every key can be given in each of the three. What is not given has its default.
+Every key can be given in each of them. What is not given has its default.
 
 - **Paths** in the file are relative to the file's folder, others to the working folder.
 - **Times** are seconds, or have a unit: `500ms`, `2m`, `1h`. **Sizes** are bytes, or have a unit:
@@ -54,7 +57,8 @@ max = 3
 
 def document() -> str:
     """The whole page."""
-    parts = [_INTRO, _example(), _errors(), "## Keys\n", *_tables(), _shared_rules()]
+    keys = ["## Keys\n", *_tables(), _shared_rules()]
+    parts = [_INTRO, _example(), _errors(), *keys, _rusty_variables()]
     return "\n".join(parts)
 
 
@@ -112,3 +116,17 @@ def _shared_rules() -> str:
         f"- {' and '.join(f'`{key}`' for key in rule.keys)}: {rule.text}" for rule in Settings.rules
     )
     return "### Between sections\n\n" + "\n".join(lines) + "\n"
+
+
+def _rusty_variables() -> str:
+    """What `--env-file` makes of each."""
+    rows = "".join(
+        f"| `{name}` | {', '.join(f'`{key}`' for key in variable.keys)} | {variable.note} |\n"
+        for name, variable in VARIABLES.items()
+    )
+    return (
+        "## RustyBalancer's variables\n\n"
+        "And those of compose.yaml, for which the same file may be. RustyBalancer's load "
+        "thresholds are scores, where 100 is best; ours are utilizations, 100 − score.\n\n"
+        f"| variable | key | note |\n| --- | --- | --- |\n{rows}"
+    )

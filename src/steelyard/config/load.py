@@ -1,4 +1,4 @@
-"""From file, environment and flags to one Settings; later ones win, all problems told at once."""
+"""From files, environment and flags to one Settings; later ones win, all problems told at once."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def load_settings(
     environ: Mapping[str, str],
     flags: Mapping[str, str],
     overrides: Mapping[str, Any] | None = None,
+    env_file: Layer | None = None,
 ) -> Settings:
     """The settings, or a UsageError that names every problem.
 
@@ -29,6 +30,7 @@ def load_settings(
     """
     layers = [
         read_file(file) if file else Layer({}),
+        env_file or Layer({}),
         read_environment(environ),
         read_flags(flags),
         Layer({name: Given(value, "command line") for name, value in (overrides or {}).items()}),

@@ -18,7 +18,9 @@ from steelyard.config.values import (
     AddressText,
     Bytes,
     Capabilities,
+    Constraints,
     CookieName,
+    EnginePlace,
     ImageName,
     LogPath,
     Name,
@@ -86,7 +88,7 @@ class Runtime(Section):
 
     kind: Literal["process", "docker", "swarm", "stub"] = key(
         "process",
-        "What a worker is; docker where an image is given and no kind. swarm is not built yet.",
+        "What a worker is; docker where an image is given and no kind.",
         flag="--runtime",
     )
     ports: Ports = key(
@@ -99,8 +101,9 @@ class Runtime(Section):
     )
     reach: Literal["loopback", "network"] = key(
         "loopback",
-        "How balancers reach a container: on this machine, by a port published on 127.0.0.1 only, "
-        "or by its name, from containers on the same network; then nothing is published.",
+        "How balancers reach a container: on this machine, by a port published on 127.0.0.1 only "
+        "(a swarm publishes on every address of a worker's node), or by its name, from containers "
+        "on the same network; then nothing is published.",
     )
     network: NetworkName | None = key(
         None, "The application's own Docker network; none: `steelyard-` and the application's name."
@@ -112,6 +115,12 @@ class Runtime(Section):
     capabilities: Capabilities = key(
         (), "Linux capabilities of a container; all others are dropped."
     )
+    engines: EnginePlace | None = key(
+        None,
+        "Where the engine of a swarm's node is, `{name}` and `{address}` being the node's. None: "
+        "workers on other nodes are not measured, and stop at the swarm's own pace.",
+    )
+    constraints: Constraints = key((), "Which nodes of a swarm may run workers; none: all.")
     cpus: float | None = key(None, "CPU limit of one worker, in cores.", flag="--cpus", gt=0)
     memory: Bytes | None = key(None, "Memory limit of one worker.", flag="--memory", gt=0)
     grace: Seconds = key(10.0, "Time between asking a worker to end and killing it.")
@@ -226,7 +235,12 @@ class Scaling(Section):
     dwell_up: Seconds = key(4.0, "How long the load must be high before workers are added.")
     dwell_down: Seconds = key(30.0, "How long the load must be low before workers are retired.")
     target_utilization: Annotated[float, Field(gt=0, le=100)] | None = key(
-        60.0, "Mean utilization that `target` aims at; none: it does not count."
+        70.0, "Mean utilization that `target` aims at; none: it does not count."
+    )
+    spare: Annotated[float, Field(ge=0)] = key(
+        2.0,
+        "Workers that `target` has beside what utilization is worth, at least: in a small fleet "
+        "chance needs more room than a share of it; 0: the share alone.",
     )
     target_in_flight: Annotated[float, Field(gt=0)] | None = key(
         None,

@@ -31,17 +31,18 @@ def read_environment(environ: Mapping[str, str]) -> Layer:
         for name, text in ours.items()
         if name in keys
     ]
-    return _layer(texts, problems)
+    return layer_of(texts, problems)
 
 
 def read_flags(flags: Mapping[str, str]) -> Layer:
     """The flags, by dotted name of the key."""
     keys = {key.dotted: key for key in every_key()}
     found = [(keys[dotted], text) for dotted, text in flags.items()]
-    return _layer([(key, text, f"flag {key.flags[0]}") for key, text in found])
+    return layer_of([(key, text, f"flag {key.flags[0]}") for key, text in found])
 
 
-def _layer(texts: Iterable[tuple[Key, str, str]], problems: tuple[str, ...] = ()) -> Layer:
+def layer_of(texts: Iterable[tuple[Key, str, str]], problems: tuple[str, ...] = ()) -> Layer:
+    """Keys with their text and its place, as a layer."""
     given: dict[str, Given] = {}
     for key, text, place in texts:
         try:

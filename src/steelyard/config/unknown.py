@@ -19,10 +19,10 @@ def unknown_section(name: str, place: str, sections: Collection[str]) -> str:
     return f"[{name}]: unknown section ({place}){_hint(hint)}"
 
 
-def unknown_variable(name: str, variables: Collection[str]) -> str:
+def unknown_variable(name: str, variables: Collection[str], place: str = "") -> str:
     near = _near(name, variables)
     hint = f"did you mean {near}?" if near else "no key has this name"
-    return f"{name}: unknown environment variable{_hint(hint)}"
+    return f"{name}: unknown environment variable{place and f' ({place})'}{_hint(hint)}"
 
 
 def _right_key(section: str, name: str, keys: Collection[Key]) -> str:

@@ -24,6 +24,7 @@ _TIMES = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TIME = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>ms|s|m|h|)")
 _VOLUME = re.compile(r"(/[^:]*|[A-Za-z0-9][A-Za-z0-9_.-]+):/[^:]*(:(ro|rw))?")
 _CAPABILITY = re.compile(r"[A-Z_]+")
+_CONSTRAINT = re.compile(r"(node|engine)\.[A-Za-z0-9_.-]+ *[!=]= *\S+")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
@@ -232,6 +233,11 @@ Name = Annotated[
 ImageName = Annotated[
     str, Field(pattern=r"^[a-z0-9]\S*$"), Kind("IMAGE", "the name of an image", "shop:2")
 ]
+EnginePlace = Annotated[
+    str,
+    Field(pattern=r"^(ssh|tcp|https?|unix)://([^{}\s]|\{name\}|\{address\})+$"),
+    Kind("URL", "a URL as of DOCKER_HOST, with {name} or {address}", "ssh://steelyard@{name}"),
+]
 NetworkName = Annotated[
     str,
     Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$"),
@@ -254,6 +260,16 @@ Capabilities = Annotated[
         "CAPABILITIES",
         "a list of capabilities",
         '["NET_BIND_SERVICE"]',
+        lambda value: json.dumps(list(value)),
+    ),
+]
+Constraints = Annotated[
+    tuple[str, ...],
+    AfterValidator(all_match(_CONSTRAINT)),
+    Kind(
+        "CONSTRAINTS",
+        "a list of KEY==VALUE or KEY!=VALUE, as of docker service create --constraint",
+        '["node.role==worker", "node.labels.disk!=slow"]',
         lambda value: json.dumps(list(value)),
     ),
 ]

@@ -18,6 +18,7 @@ class Started:
     host: str
     port: int
     allowance: Allowance = field(default_factory=Allowance)
+    node: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Found:
     host: str
     port: int
     allowance: Allowance = field(default_factory=Allowance)
+    node: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ class Fleet:
     def _adopt(self, found: events.Found, record: WorkerRecord | None) -> None:
         sequence = self.roster.next_sequence if record is None else record.sequence
         worker = self._enrol(found.worker, sequence)
-        worker.place(found.host, found.port, found.allowance, self._now)
+        worker.place(found.host, found.port, found.allowance, found.node, self._now)
         if record is None or record.state is State.INIT:
             self._unproven.add(worker.name)
         else:
@@ -152,7 +152,7 @@ class Fleet:
     def _started(self, event: events.Started) -> None:
         worker = self.roster.get(event.worker)
         if worker is not None:
-            worker.place(event.host, event.port, event.allowance, self._now)
+            worker.place(event.host, event.port, event.allowance, event.node, self._now)
 
     def _ended(self, name: str, reason: str) -> None:
         worker = self.roster.get(name)

@@ -18,6 +18,7 @@ class WorkerStatus(_Part):
 
     name: str
     address: str
+    node: str = ""  # the machine it runs on, where there are several
     state: State
     ready: bool
     default: bool
@@ -120,6 +121,7 @@ def _worker(fleet: Fleet, worker: Worker, now: float, *, default: bool) -> Worke
     return WorkerStatus(
         name=worker.name,
         address=f"{worker.host}:{worker.port}" if worker.started else "",
+        node=worker.node,
         state=worker.state,
         ready=worker.ready,
         default=default,

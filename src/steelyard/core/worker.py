@@ -25,6 +25,7 @@ class Worker:
     port: int = 0  # 0 until the runtime has started it
     started_at: float = 0.0
     allowance: Allowance = field(default_factory=Allowance)
+    node: str = ""  # the machine it runs on, where there are several
     weight: float = FULL  # its share of new requests, when it is in the ring
     ready: bool = False
     ready_since: float | None = None
@@ -52,9 +53,10 @@ class Worker:
     def started(self) -> bool:
         return self.port != 0
 
-    def place(self, host: str, port: int, allowance: Allowance, now: float) -> None:
+    def place(self, host: str, port: int, allowance: Allowance, node: str, now: float) -> None:
         """It runs, and this is where."""
-        self.host, self.port, self.allowance, self.started_at = host, port, allowance, now
+        self.host, self.port, self.node = host, port, node
+        self.allowance, self.started_at = allowance, now
 
     def move(self, signal: Signal, now: float) -> None:
         """Follow the table."""

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
-from steelyard.lab.worker import Request, Worker
 from steelyard.select import pace, peak, trust
 
-Gauge = Callable[[Request], None]
+
+class Costly(Protocol):
+    """Who is measured."""
+
+    cost: float
+
+
+class Answered(Protocol):
+    """A request that has ended."""
+
+    came: float
+    ended: float
+    joined: int
+
+    @property
+    def worker(self) -> Costly: ...
+
+
+Gauge = Callable[[Answered], None]
 
 
 def gauge_for(policy: str) -> Gauge | None:
@@ -21,9 +39,9 @@ class _Pace:
     loads of the lab nobody is left alone for long."""
 
     def __init__(self) -> None:
-        self._seen: dict[Worker, tuple[int, float]] = {}
+        self._seen: dict[Costly, tuple[int, float]] = {}
 
-    def __call__(self, request: Request) -> None:
+    def __call__(self, request: Answered) -> None:
         worker, now = request.worker, request.ended
         answers, last = self._seen.get(worker, (0, 0.0))
         believed = trust(answers, now - last)
@@ -35,9 +53,9 @@ class _Peak:
     """For `peak_ewma`."""
 
     def __init__(self) -> None:
-        self._last: dict[Worker, float] = {}
+        self._last: dict[Costly, float] = {}
 
-    def __call__(self, request: Request) -> None:
+    def __call__(self, request: Answered) -> None:
         worker, now = request.worker, request.ended
         worker.cost = peak(worker.cost, now - request.came, now - self._last.get(worker, now))
         self._last[worker] = now

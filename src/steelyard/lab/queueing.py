@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
+from steelyard.errors import UsageError
 from steelyard.lab.draws import exponential, generators
 from steelyard.lab.gauge import gauge_for
 from steelyard.lab.timeline import Timeline
@@ -24,6 +26,20 @@ class Setting:
     speeds: Sequence[float] = (1.0,)
     weights: Sequence[float] | None = None  # what the balancer is told; None: all equal
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.policy not in POLICIES:
+            raise _wrong("policy", self.policy, f"one of {', '.join(POLICIES)}")
+        if not self.speeds or not all(0 < speed < inf for speed in self.speeds):
+            raise _wrong("speeds", list(self.speeds), "a number above 0 for each worker, and one")
+        if not 0 < self.load < inf:
+            raise _wrong("load", self.load, "above 0")
+        if self.requests < 0:  # would never come to an end
+            raise _wrong("requests", self.requests, "0 or more")
+
+
+def _wrong(what: str, value: object, right: str) -> UsageError:
+    return UsageError(f"{what} cannot be {value!r} in a simulation", hint=f"it has to be {right}")
 
 
 class Stage:

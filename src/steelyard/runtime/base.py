@@ -21,8 +21,9 @@ class Running:
     name: str
     host: str
     port: int
-    handle: str  # the runtime's own word for it: a pid, a container id
+    handle: str  # the runtime's own word for it: a pid, the id of a container or a service
     allowance: Allowance = field(default_factory=Allowance)
+    node: str = ""  # the machine it runs on, where there are several
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 cimport cython
 
-cdef double BOLD, LONGEST, MOMENT, NEWEST, WINDOW, inf
+cdef double _BOLD, _NEWEST, LONGEST, MOMENT, WINDOW
 
 @cython.locals(first=double, later=double)
 cpdef double trust(long long answers, double elapsed) except? -1

@@ -16,6 +16,9 @@ BOLD = 4.0  # an observation counts as at most so many times what was known befo
 DECAY = 5.0  # seconds after which 1/e of a pace is left that nobody tests
 LONGEST = 60.0  # seconds; no pace is worse
 
+# Compiled, these are C's numbers, which no other module can see.
+_BOLD, _NEWEST = BOLD, NEWEST
+
 PEAK_DECAY = 10.0  # seconds after which 1/e of a peak is left
 
 
@@ -31,7 +34,7 @@ def trust(answers: int, elapsed: float) -> float:
     >>> round(trust(1, 0.02), 3)
     0.1
     """
-    first, later = 1 / (answers + 1), NEWEST
+    first, later = 1 / (answers + 1), _NEWEST
     return max(min(first, elapsed / MOMENT), min(later, elapsed / WINDOW))
 
 
@@ -52,7 +55,7 @@ def pace(before: float, seconds: float, line: int, weight: float) -> float:
     each = seconds / line
     if not before:
         return each if each < inf else 0.0
-    most = BOLD * before
+    most = _BOLD * before
     return min(before + weight * (min(each, most) - before), LONGEST)
 
 

@@ -6,18 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
-M_contra = TypeVar("M_contra", contravariant=True)
 
 
-class _Made(Protocol):
+class Made(Protocol):
+    """A selector of any policy; what its `pick` takes is the policy's business."""
+
     @property
     def pick(self) -> Callable[..., Any]: ...
 
 
-class Make(Protocol[M_contra]):
-    """How a selector is made: any policy, or a function that adds what it wants to one."""
-
-    def __call__(self, members: Sequence[M_contra], weights: Sequence[float], /) -> _Made: ...
+# How a selector is made: any policy, or a function that adds what it wants to one.
+Make = Callable[[Sequence[T], Sequence[float]], Made]
 
 
 class Live(Generic[T]):

@@ -20,9 +20,9 @@ from steelyard.core.queue import Queue
 
 
 class AgentLink(NamedTuple):
-    """Where a balancer gets its queue."""
+    """Where a balancer gets its queue: from the agent that leads, of these."""
 
-    url: str
+    urls: tuple[str, ...]
     token_file: Path
 
 
@@ -33,9 +33,10 @@ class Order(NamedTuple):
     source: AgentLink | Queue | None
 
 
-def agent_link(address: Address, settings: Settings) -> AgentLink:
-    """The link to the agent at an address."""
-    return AgentLink(f"ws://{address.reachable}", settings.token_file.resolve())
+def agent_link(settings: Settings, *addresses: Address) -> AgentLink:
+    """The link to the agent at one of these addresses."""
+    urls = tuple(f"ws://{address.reachable}" for address in addresses)
+    return AgentLink(urls, settings.token_file.resolve())
 
 
 class Role(BaseModel):

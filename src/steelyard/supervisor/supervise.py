@@ -152,7 +152,7 @@ class Supervisor:
     def breed(self, order: Order, port: Port) -> Generation:
         """The next generation of balancers, for this order."""
         settings, source = order.settings, order.source
-        link = source or agent_link(settings.agent.listen, settings)
+        link = source or agent_link(settings, settings.agent.listen)
         shares = port.shares(settings.gateway.processes)
         self._bred += 1
         return Generation(self._bred, settings, link, shares, self.say)

@@ -25,15 +25,30 @@ def need(targets: Targets, *views: View):
 @pytest.mark.parametrize(
     ("targets", "seen", "workers", "why"),
     [
-        (Targets(60), {"load": [60, 60]}, 2, "U 60 of 2, target 60"),
-        (Targets(60), {"load": [30, 30, 30, 30]}, 2, "U 30 of 4, target 60"),
-        (Targets(60), {"load": [0, 0]}, 0, "U 0 of 2, target 60"),
+        (Targets(60, spare=0), {"load": [60, 60]}, 2, "U 60 of 2, target 60"),
+        (Targets(60, spare=0), {"load": [30, 30, 30, 30]}, 2, "U 30 of 4, target 60"),
+        (Targets(60, spare=0), {"load": [0, 0]}, 0, "U 0 of 2, target 60"),
         (Targets(None, 4), {"load": [9, 9], "open": 20}, 5, "20 in flight at 2, target 4 each"),
-        (Targets(60, 4), {"load": [60, 60], "open": 4}, 2, "U 60 of 2, target 60"),
-        (Targets(60, 4), {"load": [60, 60], "open": 12}, 3, "12 in flight at 2, target 4 each"),
-        (Targets(60, None, 0.5), {"load": [9], "wait": 1.0}, 2, "wait 1.00 s, target 0.5 s"),
-        (Targets(60, None, 0.5), {"load": [9], "wait": 99.0}, 4, "wait 99.00 s, target 0.5 s"),
-        (Targets(60, None, 0.5), {"load": [60], "wait": 0.4}, 1, "U 60 of 1, target 60"),
+        (Targets(60, 4, spare=0), {"load": [60, 60], "open": 4}, 2, "U 60 of 2, target 60"),
+        (
+            Targets(60, 4, spare=0),
+            {"load": [60, 60], "open": 12},
+            3,
+            "12 in flight at 2, target 4 each",
+        ),
+        (
+            Targets(60, None, 0.5, spare=0),
+            {"load": [9], "wait": 1.0},
+            2,
+            "wait 1.00 s, target 0.5 s",
+        ),
+        (
+            Targets(60, None, 0.5, spare=0),
+            {"load": [9], "wait": 99.0},
+            4,
+            "wait 99.00 s, target 0.5 s",
+        ),
+        (Targets(60, None, 0.5, spare=0), {"load": [60], "wait": 0.4}, 1, "U 60 of 1, target 60"),
     ],
 )
 def test_the_greatest_need_counts(targets, seen, workers, why):
@@ -43,30 +58,38 @@ def test_the_greatest_need_counts(targets, seen, workers, why):
     assert (told.workers, told.why) == (pytest.approx(workers), why)
 
 
+@pytest.mark.parametrize(("load", "workers"), [([50, 50], 3), ([70] * 10, 10), ([0, 0], 2)])
+def test_a_small_fleet_has_spare_workers(load, workers):
+    """Two beside the load, at least; a large one has more than that by its share."""
+    told = need(Targets(70, spare=2), view(0, load))
+    assert told.workers == pytest.approx(workers)
+    assert told.why.endswith("target 70 with 2 spare")
+
+
 def test_utilization_is_stretched_where_it_ends():
     """At 100 % twice as much came as was answered: twice the workers are needed, and more."""
     busy = [view(0, [100, 100], completed=100, open=4), view(4, [100, 100], completed=120, open=24)]
-    assert need(Targets(50), *busy).workers == pytest.approx(8)
-    assert "× 2.0" in need(Targets(50), *busy).why
+    assert need(Targets(50, spare=0), *busy).workers == pytest.approx(8)
+    assert "× 2.0" in need(Targets(50, spare=0), *busy).why
 
 
 def test_utilization_that_still_tells_is_not_stretched():
     """Long polls open by the dozen are no load."""
     calm = [view(0, [50, 50], completed=100, open=4), view(4, [50, 50], completed=101, open=90)]
-    assert need(Targets(50), *calm).workers == pytest.approx(2)
+    assert need(Targets(50, spare=0), *calm).workers == pytest.approx(2)
 
 
 def test_a_fleet_that_answers_nothing_is_not_stretched_without_end():
     """No answer at all tells nothing, and few tell little."""
     hung = [view(0, [100], completed=5, open=0), view(4, [100], completed=5, open=500)]
     slow = [view(0, [100], completed=5, open=0), view(4, [100], completed=6, open=500)]
-    assert need(Targets(50), *hung).workers == pytest.approx(2)
-    assert need(Targets(50), *slow).workers == pytest.approx(8)
+    assert need(Targets(50, spare=0), *hung).workers == pytest.approx(2)
+    assert need(Targets(50, spare=0), *slow).workers == pytest.approx(8)
 
 
 def test_means_are_over_the_last_seconds():
     """And what is older than the memory is gone."""
-    needs = Needs(Targets(50), memory=10, surge_over=6)
+    needs = Needs(Targets(50, spare=0), memory=10, surge_over=6)
     for now, load in enumerate([100, 100, 50, 0]):
         needs.observe(view(5.0 * now, [load]))
     assert needs.mean(5).workers == pytest.approx(0)
@@ -76,6 +99,6 @@ def test_means_are_over_the_last_seconds():
 
 def test_nothing_is_known_while_nobody_serves():
     """A moment without a measurement is no moment without load."""
-    needs = Needs(Targets(50), memory=10, surge_over=6)
+    needs = Needs(Targets(50, spare=0), memory=10, surge_over=6)
     needs.observe(view(0, []))
     assert not needs.known

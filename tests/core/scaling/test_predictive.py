@@ -12,7 +12,7 @@ from steelyard.core.scaling.need import Targets
 from steelyard.core.scaling.predictive import Forecast, PredictivePolicy
 from steelyard.core.scaling.target import TargetPolicy, Tracking
 
-TRACKING = Tracking(Targets(50), window=10, stabilization=30)
+TRACKING = Tracking(Targets(50, spare=0), window=10, stabilization=30)
 
 
 def view(now: float, load: float, workers: int = 4, **changes) -> View:

@@ -11,7 +11,7 @@ from steelyard.core.scaling.need import Targets
 from steelyard.core.scaling.target import TargetPolicy, Tracking
 
 TRACKING = Tracking(
-    Targets(50), tolerance=10, window=10, stabilization=30, panic_window=4, panic=180
+    Targets(50, spare=0), tolerance=10, window=10, stabilization=30, panic_window=4, panic=180
 )
 
 
@@ -39,10 +39,10 @@ def after(seconds: float, load: list[float], **changes):
         ([46, 46], 10, {}, 0, "steady: need 1.8 over 10 s"),
         ([80] * 5, 10, {"max": 6}, +1, "need 8.0 over 10 s (U 80 of 5, target 50) → +1"),
         ([80] * 5, 10, {"max": 5}, 0, "held: at max 5, need 8.0"),
-        ([20] * 5, 30, {}, -3, "need 2.0 over 10 s (U 20 of 5, target 50) → -3"),
-        ([20] * 5, 30, {"retirable": 1}, -1, "need 2.0"),
-        ([20] * 5, 30, {"retirable": 0}, 0, "held: no worker may go yet, need 2.0"),
-        ([20] * 5, 30, {"min": 4}, -1, "need 2.0"),
+        ([20] * 5, 32, {}, -3, "need 2.0 over 10 s (U 20 of 5, target 50) → -3"),
+        ([20] * 5, 32, {"retirable": 1}, -1, "need 2.0"),
+        ([20] * 5, 32, {"retirable": 0}, 0, "held: no worker may go yet, need 2.0"),
+        ([20] * 5, 32, {"min": 4}, -1, "need 2.0"),
         ([0] * 3, 30, {"min": 3}, 0, "steady: need 0.0 over 10 s (U 0 of 3, target 50), 3 workers"),
         ([], 30, {"workers": 2, "booting": 2}, 0, "held: nothing measured, 2 workers"),
     ],
@@ -66,6 +66,15 @@ def test_a_lull_does_not_cost_workers():
     assert said[-1].change == -3
 
 
+def test_what_it_finds_at_its_start_was_wanted():
+    """An agent that has just begun has measured nothing: nobody goes for that."""
+    policy = TargetPolicy(TRACKING)
+    verdict = policy.decide(view(100, [0] * 4))
+    assert verdict.change == 0
+    assert verdict.reason.startswith("held: 4 wanted within 30 s")
+    assert policy.decide(view(131, [0] * 4)).change == -3
+
+
 def test_panic_does_not_wait_for_the_window():
     """Half a minute of calm, then everything at once: met after the short window."""
     policy = TargetPolicy(TRACKING)
@@ -79,7 +88,9 @@ def test_panic_does_not_wait_for_the_window():
 
 def test_nobody_is_retired_in_a_panic():
     """Nor for a window after it."""
-    policy = TargetPolicy(Tracking(Targets(50), window=10, stabilization=0, panic_window=4))
+    policy = TargetPolicy(
+        Tracking(Targets(50, spare=0), window=10, stabilization=0, panic_window=4)
+    )
     policy.decide(view(0, [100]))
     said = {now: policy.decide(view(now, [1, 1, 1, 1])) for now in (4, 6, 8, 10)}
     assert said[8].change == 0
@@ -98,7 +109,9 @@ def test_nobody_is_retired_in_a_panic():
 )
 def test_no_verdict_leaves_the_limits_or_lacks_a_reason(moments, low, spread):
     """Whatever the load does, the limits hold, and nobody goes who may not."""
-    policy = TargetPolicy(Tracking(Targets(50, 3, 1), window=8, stabilization=8, panic_window=4))
+    policy = TargetPolicy(
+        Tracking(Targets(50, 3, 1, spare=0), window=8, stabilization=8, panic_window=4)
+    )
     for tick, (load, count, spare) in enumerate(moments):
         workers = min(max(len(load), low), low + spread)
         seen = view(

@@ -12,10 +12,10 @@ import pytest
 
 from steelyard.errors import StartError, UsageError
 from steelyard.runtime.base import Exit
-from steelyard.runtime.docker.engine import EngineError
-from steelyard.runtime.docker.image import ImageError
 from steelyard.runtime.docker.runtime import DockerRuntime
-from steelyard.runtime.docker.waiting import find_group, waited
+from steelyard.runtime.engine.connection import EngineError
+from steelyard.runtime.engine.image import ImageError
+from steelyard.runtime.engine.waiting import find_group, waited
 from tests.contract.runtimes import docker_runtime, leave_orphans
 from tests.docker.engine import Engine
 from tests.runtime.docker.conftest import Make

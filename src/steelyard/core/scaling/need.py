@@ -6,6 +6,9 @@ Each metric has a target per worker, and tells a need of its own (Kubernetes' HP
 * utilization: the sum of all U over the target. It ends where workers are saturated: at 100 % a
   target of 60 can never ask for more than 5/3 of the workers there are. So from `SATURATED` on it
   is stretched by what came over what was answered, which says how much more there is to do;
+  In a small fleet chance needs more room than that: of M/M/n the share that waits for longer than x
+  falls with e^(−(n − load)·x/s), so it is spare workers that count, and not their share. Hence at
+  least `spare` workers more than the load;
 * in flight: open exchanges, and those in the waiting line, over the target;
 * wait: the longest wait over the target, times the workers there are. No wait says that there are
   enough workers, not that fewer would do; so this one never stands alone.
@@ -30,9 +33,10 @@ class Targets:
     """What one worker is meant to carry; None: the metric does not count. One of the first two
     must."""
 
-    utilization: float | None = 60.0  # percent
+    utilization: float | None = 70.0  # percent
     in_flight: float | None = None
     wait: float | None = None  # seconds
+    spare: float = 2.0  # workers; see the module
 
 
 class Need(NamedTuple):
@@ -91,9 +95,10 @@ class Needs:
         if self.targets.utilization is not None:
             surge = self._surge(view) if view.mean >= SATURATED else 1.0
             stretched = f" × {surge:.1f} for what came over what was answered" if surge > 1 else ""
+            load = ready * view.mean * surge / 100
             yield Need(
-                ready * view.mean * surge / self.targets.utilization,
-                f"U {view.mean:.0f}{stretched} of {ready}, target {self.targets.utilization:g}",
+                max(load * 100 / self.targets.utilization, load + self.targets.spare),
+                f"U {view.mean:.0f}{stretched} of {ready}, target {self._carry}",
             )
         if self.targets.in_flight is not None:
             yield Need(
@@ -105,6 +110,11 @@ class Needs:
                 ready * min(MOST, view.wait / self.targets.wait),
                 f"wait {view.wait:.2f} s, target {self.targets.wait:g} s",
             )
+
+    @property
+    def _carry(self) -> str:
+        spare = f" with {self.targets.spare:g} spare" if self.targets.spare else ""
+        return f"{self.targets.utilization:g}{spare}"
 
     def _surge(self, view: View) -> float:
         """What came over what was answered, of late; 1 where that cannot be told."""

@@ -80,7 +80,7 @@ class TargetPolicy:
         """The greatest wish, unless others of late were greater still."""
         wish = max(wishes)
         count = max(view.min, min(wish.workers, view.max))
-        before = self._greatest_of_late(view.now, count)
+        before = self._greatest_of_late(view, count)
         if wish.workers > view.workers:
             return self._grow(view, count, wish.why)
         if count < view.workers:
@@ -97,9 +97,13 @@ class TargetPolicy:
         wanted = self.rounded(need, view, f"over {tracking.panic_window:g} s: panic")
         return [wanted, Wanted(view.workers, f"panic {view.now - self._panicked:.0f} s ago")]
 
-    def _greatest_of_late(self, now: float, count: int) -> int:
-        self._wanted.append((now, count))
-        while self._wanted[0][0] < now - self.tracking.stabilization:
+    def _greatest_of_late(self, view: View, count: int) -> int:
+        """A policy that begins has seen nothing yet: what it finds there was wanted until now, or
+        an agent's restart would cost a busy fleet its workers."""
+        if not self._wanted:
+            self._wanted.append((view.now, view.workers))
+        self._wanted.append((view.now, count))
+        while self._wanted[0][0] < view.now - self.tracking.stabilization:
             self._wanted.popleft()
         return max(count for _, count in self._wanted)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,13 +13,12 @@ from aiodocker import Docker
 from aiodocker.exceptions import DockerError
 
 from steelyard.runtime.base import Running
-from steelyard.runtime.docker.engine import missing, told
-from steelyard.runtime.docker.labels import Mark
-from steelyard.runtime.docker.stats import Counters
+from steelyard.runtime.engine.connection import missing, told
+from steelyard.runtime.engine.container import end_reason, send
+from steelyard.runtime.engine.labels import Mark
+from steelyard.runtime.engine.stats import Counters
 
-KEPT_LINES = 1000  # of an ended worker's log
 _AGAIN = 1.0  # seconds until an engine that went away is asked again
-_NOT_RUNNING = {404, 409}  # the engine's answers to a signal for a container that has ended
 
 
 @dataclass(slots=True, eq=False)
@@ -71,26 +69,7 @@ class Container:
 
     async def _signal(self, name: str) -> None:
         with told(f"worker {self.mark.name} cannot be signalled"):
-            try:
-                await self.client.containers.container(self.id).kill(signal=name)
-            except DockerError as error:
-                if error.status not in _NOT_RUNNING:
-                    raise
-
-
-async def read_log(client: Docker, id: str, lines: int) -> str:  # noqa: A002
-    """The last lines that a container printed, ended or not."""
-    container = client.containers.container(id)
-    return "".join(await container.log(stdout=True, stderr=True, tail=lines))
-
-
-async def remove(client: Docker, id: str) -> None:  # noqa: A002
-    """Remove a container with its anonymous volumes, running or not; one that is gone is removed.
-
-    Where that fails, `running` finds the remains later.
-    """
-    with contextlib.suppress(DockerError, aiohttp.ClientError, OSError):
-        await client.containers.container(id).delete(force=True, v=True)
+            await send(self.client, self.id, name)
 
 
 def address_of(mark: Mark, shown: Mapping[str, Any]) -> tuple[str, int] | None:
@@ -103,14 +82,3 @@ def address_of(mark: Mark, shown: Mapping[str, Any]) -> tuple[str, int] | None:
     ports = shown["NetworkSettings"]["Ports"] or {}
     published = ports.get(f"{mark.port}/tcp") or []
     return (published[0]["HostIp"], int(published[0]["HostPort"])) if published else None
-
-
-def end_reason(state: Mapping[str, Any]) -> str:
-    """Why it ended, from the engine's record; a shell's 128 + n stands for signal n there, too."""
-    code = state["ExitCode"]
-    if state.get("Error"):
-        return f"exit code {code}: {state['Error']}"
-    reason = f"exit code {code}"
-    with contextlib.suppress(ValueError):
-        reason = f"killed by {signal.Signals(code - 128).name}"
-    return f"{reason} (out of memory)" if state.get("OOMKilled") else reason

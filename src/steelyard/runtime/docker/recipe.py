@@ -12,11 +12,10 @@ from typing import Any
 
 from steelyard.config import settings
 from steelyard.core.usage import Allowance
-from steelyard.runtime.docker.labels import Mark, Owner
+from steelyard.runtime.engine.container import LOG_DRIVER, LOG_OPTIONS
+from steelyard.runtime.engine.environment import environment
+from steelyard.runtime.engine.labels import Mark, Owner
 from steelyard.runtime.spawn import fill_port
-
-# Docker's own default keeps all a worker ever printed. `local` reads back, and rotates.
-_LOG = {"Type": "local", "Config": {"max-size": "10m", "max-file": "3"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Recipe:
         wish: dict[str, Any] = {
             "Image": self.image,
             "Hostname": mark.name,
-            "Env": [f"{name}={value}" for name, value in self._environment(mark).items()],
+            "Env": [f"{key}={value}" for key, value in environment(self.application, mark).items()],
             "Labels": {**self.owner.labels(), **mark.labels()},
             "ExposedPorts": {exposed: {}},
             "HostConfig": {**self._host(mark.allowance), "PortBindings": self._published(exposed)},
@@ -48,19 +47,6 @@ class Recipe:
         if self.application.command:
             wish["Cmd"] = list(fill_port(self.application.command, self.port))
         return wish
-
-    def _environment(self, mark: Mark) -> dict[str, str]:
-        """Not STEELYARD_HOME: a process runtime would take the container's processes for its own.
-
-        HOST is every address of the container: its loopback is reached from nowhere else.
-        """
-        return {
-            "HOST": "0.0.0.0",
-            **self.application.environment,
-            "PORT": str(self.port),
-            "STEELYARD_APPLICATION": self.owner.application,
-            "STEELYARD_WORKER": mark.name,
-        }
 
     def _host(self, allowance: Allowance) -> dict[str, Any]:
         found: dict[str, Any] = {
@@ -71,7 +57,7 @@ class Recipe:
             "CapDrop": ["ALL"],
             "CapAdd": list(self.runtime.capabilities),
             "Binds": list(self.runtime.volumes),
-            "LogConfig": _LOG,
+            "LogConfig": {"Type": LOG_DRIVER, "Config": LOG_OPTIONS},
         }
         if allowance.cpus is not None:
             found["NanoCpus"] = round(allowance.cpus * 1e9)

@@ -25,22 +25,22 @@ from steelyard.config import settings
 from steelyard.core.usage import Allowance, Sample
 from steelyard.errors import StartError, SteelyardError, UsageError
 from steelyard.runtime.base import Exit, Running
-from steelyard.runtime.docker.container import (
+from steelyard.runtime.docker.container import Container, address_of
+from steelyard.runtime.docker.recipe import Recipe
+from steelyard.runtime.engine.connection import connect, missing, told
+from steelyard.runtime.engine.container import (
     KEPT_LINES,
-    Container,
-    address_of,
     end_reason,
     read_log,
     remove,
+    stop_signal,
 )
-from steelyard.runtime.docker.engine import connect, missing, told
-from steelyard.runtime.docker.image import Image
-from steelyard.runtime.docker.labels import Mark, Owner, read_mark
-from steelyard.runtime.docker.limits import enforced
-from steelyard.runtime.docker.network import Network
-from steelyard.runtime.docker.recipe import Recipe
-from steelyard.runtime.docker.stats import Counters
-from steelyard.runtime.docker.waiting import find_group, waited
+from steelyard.runtime.engine.image import Image
+from steelyard.runtime.engine.labels import Mark, Owner, read_mark
+from steelyard.runtime.engine.limits import enforced
+from steelyard.runtime.engine.network import Network
+from steelyard.runtime.engine.stats import Counters
+from steelyard.runtime.engine.waiting import find_group, waited
 from steelyard.runtime.logfiles import LogFiles
 
 _FIRST_STATS = 3.0  # seconds; the engine tells every second
@@ -234,7 +234,7 @@ class DockerRuntime:
         group = find_group(shown["Id"], shown["State"]["Pid"])
         container = self._client.containers.container(shown["Id"])
         counters = Counters(container, self._clock, lambda: waited(group))
-        signal = shown["Config"].get("StopSignal") or "SIGTERM"
+        signal = stop_signal(shown)
         return Container(self._client, shown["Id"], mark, *address, signal, counters)
 
     def _watch(self, worker: Container) -> Running:

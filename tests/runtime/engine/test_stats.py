@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from steelyard.core.usage import Sample
-from steelyard.runtime.docker.stats import read_stats
+from steelyard.runtime.engine.stats import read_stats
 
 MB = 2**20
 # memory.stat as the engine passes it on: with control groups of version 1, and of version 2.

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 import pytest
 from aiodocker import Docker
 
-from steelyard.runtime.docker.engine import connect
-from steelyard.runtime.docker.image import Image, ImageError, Progress, PullError
+from steelyard.runtime.engine.connection import connect
+from steelyard.runtime.engine.image import Image, ImageError, Progress, PullError
 from tests.docker.engine import Engine
 from tests.docker.registry import registry
 

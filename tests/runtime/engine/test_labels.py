@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.core.usage import Allowance
-from steelyard.runtime.docker.labels import Mark, Owner, read_mark
+from steelyard.runtime.engine.labels import Mark, Owner, read_mark
 
 OWNER = Owner("shop", "/state/shop")
 

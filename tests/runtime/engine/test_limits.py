@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.core.usage import Allowance
-from steelyard.runtime.docker.limits import enforced
+from steelyard.runtime.engine.limits import enforced
 
 WANTED = Allowance(0.5, 2**26)
 

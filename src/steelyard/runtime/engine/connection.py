@@ -28,11 +28,11 @@ class EngineError(SteelyardError):
     retry = True
 
 
-async def connect() -> tuple[Docker, Mapping[str, Any]]:
+async def connect(url: str | None = None) -> tuple[Docker, Mapping[str, Any]]:
     """A connection to an engine that answers, and what it says about itself."""
-    client = _client()
+    client = _client(url)
     try:
-        with told("docker does not answer"):
+        with told("docker does not answer", url):
             async with asyncio.timeout(_ANSWER):
                 return client, await client.system.info()
     except BaseException:
@@ -40,12 +40,13 @@ async def connect() -> tuple[Docker, Mapping[str, Any]]:
         raise
 
 
-def _client() -> Docker:
+def _client(url: str | None) -> Docker:
     try:
-        client = Docker()
+        client = Docker(url)
     # aiodocker asserts that there is an engine, and raises ValueError for a malformed DOCKER_HOST.
     except (AssertionError, ValueError, DockerError) as error:
-        raise _unreachable(str(error) or "neither DOCKER_HOST nor a socket is there") from error
+        why = str(error) or "neither DOCKER_HOST nor a socket is there"
+        raise _unreachable(why, url) from error
     # Each worker holds two connections open, and aiohttp's limit of 100 would stop at 50 of them;
     # aiodocker has no way to say so.
     client.connector._limit = 0
@@ -53,22 +54,22 @@ def _client() -> Docker:
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
-    """Trouble with the engine as an EngineError that says what failed."""
+def told(what: str, url: str | None = None) -> Iterator[None]:
+    """Trouble with the engine, at that place if it is not the usual one, as an EngineError."""
     try:
         yield
     except DockerError as error:
         if error.status == _UNREACHABLE:
-            raise _unreachable(error.message) from error
+            raise _unreachable(error.message, url) from error
         raise EngineError(f"{what}: {error.message}") from error
     except TimeoutError as error:
-        raise _unreachable(f"no answer within {_ANSWER:g} s") from error
+        raise _unreachable(f"no answer within {_ANSWER:g} s", url) from error
     except (aiohttp.ClientError, OSError) as error:
-        raise _unreachable(str(error)) from error
+        raise _unreachable(str(error), url) from error
 
 
-def _unreachable(why: str) -> EngineError:
-    where = os.environ.get("DOCKER_HOST")
+def _unreachable(why: str, url: str | None) -> EngineError:
+    where = url or os.environ.get("DOCKER_HOST")
     return EngineError(
         f"no Docker engine at {where}: {why}" if where else f"no Docker engine: {why}",
         hint="is dockerd running, may this user open its socket (group `docker`), and is "

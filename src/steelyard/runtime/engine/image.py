@@ -15,7 +15,7 @@ from aiodocker import Docker
 from aiodocker.exceptions import DockerError
 
 from steelyard.errors import Fault, SteelyardError
-from steelyard.runtime.docker.engine import missing, told
+from steelyard.runtime.engine.connection import missing, told
 
 log = logging.getLogger(__name__)
 
@@ -67,13 +67,13 @@ class Image:
 
     def __init__(self, name: str, pull: str, pauses: tuple[float, ...] = PAUSES) -> None:
         self.name = name
-        self._pull = pull
+        self.pull = pull
         self._pauses = pauses
         self._lock = asyncio.Lock()  # starts at the same time share one pull
 
     async def prepare(self, client: Docker) -> None:
         """Once, before the first start: as `runtime.pull` says."""
-        if self._pull == "always":
+        if self.pull == "always":
             await self._pull_or_keep(client)
         else:
             await self.ensure(client)
@@ -83,7 +83,7 @@ class Image:
         async with self._lock:
             if await self._present(client):
                 return
-            if self._pull == "never":
+            if self.pull == "never":
                 raise ImageError(
                     f"there is no image {self.name}, and runtime.pull is never",
                     hint=f"docker build -t {self.name} …, or docker pull {self.name}",

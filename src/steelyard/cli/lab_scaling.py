@@ -1,0 +1,70 @@
+"""`steelyard lab scaling`: autoscaling policies on traffic."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.common import JsonOption
+from steelyard.cli.lab_common import Lab, OutOption, PageOption, SeedOption, load
+
+
+class FleetKind(StrEnum):
+    AUTO = "auto"
+    WHOLE = "whole"
+    OUTLINE = "outline"
+
+
+WHOLE = {FleetKind.AUTO: None, FleetKind.WHOLE: True, FleetKind.OUTLINE: False}
+
+
+def lab_scaling(
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Traffic: CSV of `time,requests`, or an access log (combined or JSON); none: five "
+            "shapes.",
+        ),
+    ] = None,
+    peak: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            help="Scale it so that the busiest interval keeps so many workers busy; none: 40 for a "
+            "trace, 12 for shapes.",
+        ),
+    ] = None,
+    scale: Annotated[
+        float | None,
+        typer.Option(min=1e-6, help="Or take so many times what was counted; 1: as it is."),
+    ] = None,
+    low: Annotated[int, typer.Option("--min", help="Fewest workers.")] = 2,
+    high: Annotated[int, typer.Option("--max", help="Most workers.")] = 200,
+    boot: Annotated[float, typer.Option(min=0, help="Seconds until a worker serves.")] = 15.0,
+    service: Annotated[float, typer.Option(min=0.001, help="Seconds of work, on average.")] = 0.2,
+    slo: Annotated[float, typer.Option(min=0.001, help="Seconds; a later answer is bad.")] = 1.0,
+    hpa: Annotated[float, typer.Option(min=1, max=100, help="HPA's target, percent.")] = 60.0,
+    fleet: Annotated[
+        FleetKind, typer.Option(help="auto: the shipped one whole, for up to four hours.")
+    ] = FleetKind.AUTO,
+    bars: Annotated[
+        bool, typer.Option("--bars", help="Fail unless one of ours beats HPA and step.")
+    ] = False,
+    seed: SeedOption = 1,
+    json: JsonOption = False,
+    out: OutOption = None,
+    page: PageOption = None,
+) -> None:
+    """Which scaling policy fits the traffic: requests failed or late, and workers paid for."""
+    lab = Lab("scaling", json, out, page)
+    site = load("site").Site(min=low, max=high, boot=boot, service=service, slo=slo)
+    lab.run(
+        lab.module.Scaling(
+            trace=trace, peak=peak, scale=scale, site=site, hpa=hpa, whole=WHOLE[fleet], bars=bars,
+            seed=seed,
+        )
+    )  # fmt: skip

@@ -1,0 +1,43 @@
+"""`python -m steelyard.health`: whether what listens in this container accepts connections.
+
+The image's health check, for every part alike: it needs no configuration, since a container has a
+network of its own, and sends no request, which a balancer would pass on to a worker.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_LISTENING = "0A"
+_ENGINE_DNS = "0B00007F"  # 127.0.0.11 as the kernel writes it: Docker's own, in every container
+_PATIENCE = 2.0
+
+
+def listening(table: str) -> Iterator[int]:
+    """The ports of a kernel's table on which somebody listens, but for the engine's resolver."""
+    for line in table.splitlines()[1:]:
+        _, local, _, state, *_ = line.split()
+        host, port = local.split(":")
+        if state == _LISTENING and host != _ENGINE_DNS:
+            yield int(port, 16)
+
+
+def main() -> int:
+    ports = {port for path in TABLES if path.exists() for port in listening(path.read_text())}
+    if not ports:
+        sys.stderr.write("nobody listens\n")
+    for port in sorted(ports):
+        try:
+            socket.create_connection(("localhost", port), _PATIENCE).close()
+        except OSError as error:
+            sys.stderr.write(f"port {port}: {error}\n")
+            return 1
+    return 0 if ports else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""From a wish to a service whose task runs on some node.
+
+image, network ─> service ─> placed ─> prepared (its node may have to pull the image) ─> runs
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import aiohttp
+from aiodocker import Docker
+from aiodocker.exceptions import DockerError
+
+from steelyard.core.usage import Allowance
+from steelyard.errors import StartError
+from steelyard.runtime.engine.connection import told
+from steelyard.runtime.engine.container import stop_signal
+from steelyard.runtime.engine.image import Image
+from steelyard.runtime.engine.labels import Mark
+from steelyard.runtime.engine.network import Network
+from steelyard.runtime.engine.stats import Counters
+from steelyard.runtime.engine.waiting import find_group, waited
+from steelyard.runtime.logfiles import LogFiles
+from steelyard.runtime.swarm.cluster import Cluster, Node, Task, look
+from steelyard.runtime.swarm.engines import Engines
+from steelyard.runtime.swarm.image import reference
+from steelyard.runtime.swarm.recipe import Recipe, privileges_kept
+from steelyard.runtime.swarm.service import Body, Service, discard
+
+_LOOK_EVERY = 0.1  # seconds
+_UNPLACED = 3.0  # seconds in which a node must be found for a task
+_NAME_TAKEN = 409
+_PRIVILEGES = (
+    "no-new-privileges is not in force: this engine's swarm cannot; set it in each node's "
+    "daemon.json"
+)
+
+
+class Launcher:
+    """Makes services, and finds where their tasks run."""
+
+    def __init__(
+        self,
+        image: Image,
+        network: Network,
+        recipe: Recipe,
+        engines: Engines,
+        logs: LogFiles,
+        clock: Callable[[], float],
+    ) -> None:
+        self.notes: list[str] = []
+        self._image = image
+        self._network = network
+        self._recipe = recipe
+        self._engines = engines
+        self._logs = logs
+        self._clock = clock
+        self._client: Docker
+
+    def open(self, client: Docker) -> None:
+        """The manager's engine, from now on."""
+        self._client = client
+        self.notes.clear()
+
+    async def launch(self, name: str, allowance: Allowance) -> Service:
+        """Start one worker, wherever there is room; raise StartError and leave nothing behind."""
+        mark = self._recipe.mark(name, allowance)
+        id = await self._create(mark)  # noqa: A001
+        try:
+            return await self._arrival(mark, id)
+        except BaseException:
+            await discard(self._client, id, name, self._logs)
+            raise
+
+    async def _create(self, mark: Mark) -> str:
+        await self._image.ensure(self._client)
+        network = await self._network.ensure(self._client)
+        image = await reference(self._client, self._image)
+        with told(f"worker {mark.name} cannot be started"):
+            try:
+                wish = self._recipe.service(mark, image, network)
+                id = str((await self._client.services.create(**wish))["ID"])  # noqa: A001
+                self._note_privileges(await self._client.services.inspect(id))
+                return id
+            except DockerError as error:
+                if error.status != _NAME_TAKEN:
+                    raise
+                raise StartError(
+                    f"there is a service {mark.name} already, and it is not ours to remove",
+                    hint=f"docker service rm {mark.name}, if it is of no use to anybody",
+                ) from error
+
+    def _note_privileges(self, shown: Mapping[str, Any]) -> None:
+        if not privileges_kept(shown) and _PRIVILEGES not in self.notes:
+            self.notes.append(_PRIVILEGES)
+
+    async def _arrival(self, mark: Mark, id: str) -> Service:  # noqa: A002
+        """Wait until its task runs, however long a node takes for the image."""
+        began = self._clock()
+        while True:
+            cluster = await look(self._client, json.dumps({"service": [id]}))
+            task = cluster.tasks.get(id)
+            if task is not None:
+                if (reason := cluster.end(id)) is not None:
+                    raise StartError(
+                        f"worker {mark.name} ended at once: {reason}",
+                        hint=f"does `docker run {self._image.name}` go on running?",
+                    )
+                if (worker := await self.service(mark, id, task, cluster)) is not None:
+                    return worker
+                if task.unplaced and self._clock() - began > _UNPLACED:
+                    raise StartError(
+                        f"no node takes worker {mark.name}: {task.unplaced}",
+                        hint="docker node ls; see `constraints`, `cpus` and `memory` in [runtime]",
+                    )
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def service(
+        self,
+        mark: Mark,
+        id: str,  # noqa: A002
+        task: Task,
+        cluster: Cluster,
+    ) -> Service | None:
+        """The service as ours to look after; None: its task does not run yet."""
+        node = cluster.nodes.get(task.node)
+        if not task.running or node is None:
+            return None
+        address = (node.address, task.port)
+        if mark.reach == "network":
+            address = (mark.name, mark.port)
+        host, port = address
+        if port is None:
+            return None
+        return Service(self._client, id, mark, host, port, node.name, await self._body(task, node))
+
+    async def _body(self, task: Task, node: Node) -> Body | None:
+        client = await self._engines.of(node)
+        if client is None:
+            return None
+        container = client.containers.container(task.container)
+        try:
+            shown = await container.show()
+        except (DockerError, aiohttp.ClientError, OSError):
+            return None  # it has just ended, or its engine is away
+        group = find_group(shown["Id"], shown["State"]["Pid"])
+        counters = Counters(container, self._clock, lambda: waited(group))
+        return Body(client, task.container, stop_signal(shown), counters)

@@ -1,0 +1,248 @@
+"""Workers as services of a Docker Swarm, one each.
+
+start ───> launch ─> its task runs ───────────────────┐
+                                                      ├─> watched ─> its task has ended, or its
+running ─> services with our labels ──────────────────┘              node is down ─> its last words
+                                                                     are kept, it is removed ─> Exit
+
+A service outlives the agent: nothing ties it to us but its labels, by which the next agent finds
+it again. The manager is asked how all tasks are, at once and often (cluster); nothing else tells
+of an end on another node.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import aiohttp
+from aiodocker import Docker
+from aiodocker.exceptions import DockerError
+
+from steelyard.config import settings
+from steelyard.core.usage import Allowance, Sample
+from steelyard.errors import StartError, SteelyardError, UsageError
+from steelyard.runtime.base import Exit, Running
+from steelyard.runtime.engine.connection import connect, missing, told
+from steelyard.runtime.engine.image import Image
+from steelyard.runtime.engine.labels import Mark, Owner, read_mark
+from steelyard.runtime.engine.limits import enforced
+from steelyard.runtime.engine.network import Network
+from steelyard.runtime.logfiles import LogFiles
+from steelyard.runtime.swarm.cluster import Cluster, look, require_swarm
+from steelyard.runtime.swarm.engines import Engines
+from steelyard.runtime.swarm.launch import Launcher
+from steelyard.runtime.swarm.recipe import Recipe
+from steelyard.runtime.swarm.service import Service, discard, read_log
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY = 0.3  # seconds
+_FIRST_STATS = 3.0  # seconds; the engine tells every second
+_OPEN = (
+    "the workers' ports are open on every address of their nodes: a swarm publishes no other way; "
+    "with runtime.reach = network nothing is published"
+)
+
+
+class SwarmRuntime:
+    """Starts, stops, finds and measures services."""
+
+    kind = "swarm"
+
+    def __init__(
+        self,
+        application: settings.Application,
+        runtime: settings.Runtime,
+        folder: Path,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if runtime.image is None or runtime.port is None:
+            raise UsageError(
+                "a service needs an image, and the port that it listens on",
+                hint="steelyard up --runtime swarm --image IMAGE --port N",
+            )
+        self._notes: list[str] = []
+        self._owner = Owner(application.name, str(folder.resolve()))
+        self._image = Image(runtime.image, runtime.pull)
+        name = runtime.network or f"steelyard-{application.name}"
+        self._network = Network(name, self._owner, "overlay")
+        recipe = Recipe(application, runtime, self._owner, runtime.port)
+        self._published = runtime.reach == "loopback"
+        self._wanted = Allowance(runtime.cpus, runtime.memory)
+        self._allowance = Allowance()
+        self._clock = clock
+        self._logs = LogFiles(folder / "logs")
+        self._starting: set[str] = set()
+        self._workers: dict[str, Service] = {}
+        self._ending: dict[str, asyncio.Task[None]] = {}
+        self._following: dict[str, asyncio.Task[None]] = {}
+        self._watch: asyncio.Task[None] | None = None
+        self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
+        self._engines = Engines(runtime.engines)
+        self._launcher = Launcher(
+            self._image, self._network, recipe, self._engines, self._logs, clock
+        )
+        self._client: Docker  # the manager's, from open to close
+
+    @property
+    def notes(self) -> list[str]:
+        """What was asked for and cannot be had."""
+        return [*self._notes, *self._launcher.notes, *self._engines.notes]
+
+    async def open(self) -> None:
+        """Find the swarm, the image and the network, and adopt the workers that run."""
+        self._logs.open()
+        self._client, info = await connect()
+        try:
+            require_swarm(info)
+            self._engines.open(info["Swarm"]["NodeID"], self._client)
+            self._launcher.open(self._client)
+            self._allowance, self._notes[:] = enforced(self._wanted, info)
+            if self._published:
+                self._notes.append(_OPEN)
+            await self._image.prepare(self._client)
+            await self._network.ensure(self._client)
+            await self.running()
+        except BaseException:
+            await self.close()
+            raise
+        self._logs.prune(self._workers)
+        self._watch = asyncio.create_task(self._watch_tasks())
+
+    async def close(self) -> None:
+        """Stop watching; the workers go on, and the network with them."""
+        watch = [self._watch] if self._watch else []
+        tasks = [*watch, *self._ending.values(), *self._following.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for known in (self._ending, self._following, self._workers):
+            known.clear()
+        with contextlib.suppress(SteelyardError):
+            await self._network.remove(self._client)
+        await self._engines.close()
+        await self._client.close()
+        self._exits.put_nowait(None)
+
+    async def start(self, name: str) -> Running:
+        """Start one service, wait for its task; raise StartError and leave nothing behind."""
+        if name in self._workers or name in self._starting:
+            raise StartError(f"worker {name} runs already")
+        self._starting.add(name)
+        try:
+            worker = await self._launcher.launch(name, self._allowance)
+            if worker.body is not None:
+                worker.body.counters.begin()
+            return self._look_after(worker)
+        finally:
+            self._starting.discard(name)
+
+    async def stop(self, name: str, grace: float) -> None:
+        """The image's stop signal; after `grace`, KILL. On other nodes the swarm does both."""
+        worker = self._workers.get(name)
+        if worker is None:
+            return
+        if grace > 0:
+            await worker.ask(self._logs)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(worker.over.wait(), grace)
+        if not worker.over.is_set():
+            await worker.insist(self._logs)
+            await worker.over.wait()
+
+    async def running(self) -> list[Running]:
+        """Ask the manager: adopt workers not known yet, remove those that have ended."""
+        with told("services cannot be listed"):
+            found = await self._client.services.list(filters=json.loads(self._owner.filters()))
+        cluster = await look(self._client, self._owner.filters())
+        for one in found:
+            mark = read_mark(one["Spec"].get("Labels") or {})
+            # Who has our labels but not the name they say has them from somebody else.
+            if mark is None or mark.name != one["Spec"]["Name"]:
+                continue
+            if mark.name not in self._workers and mark.name not in self._starting:
+                await self._adopt(mark, one["ID"], cluster)
+        return [worker.running for worker in self._workers.values()]
+
+    async def sample(self) -> dict[str, Sample]:
+        """The newest counters of each worker whose engine we can talk to."""
+        bodies = {name: worker.body for name, worker in self._workers.items() if worker.body}
+        newest = [body.counters.newest(_FIRST_STATS) for body in bodies.values()]
+        samples = dict(zip(bodies, await asyncio.gather(*newest), strict=True))
+        return {name: it for name, it in samples.items() if it and name in self._workers}
+
+    async def exits(self) -> AsyncIterator[Exit]:
+        """Each end of a worker, once, until the runtime is closed."""
+        while (one := await self._exits.get()) is not None:
+            yield one
+
+    async def logs(self, name: str, lines: int) -> str:
+        """What the swarm keeps of a worker that runs, and we of one that has ended."""
+        worker = self._workers.get(name)
+        if worker is None or worker.kept or lines <= 0:
+            return await asyncio.to_thread(self._logs.tail, name, lines)
+        try:
+            return await read_log(self._client, worker.id, lines)
+        except DockerError as error:
+            if missing(error):  # it has just ended
+                return await asyncio.to_thread(self._logs.tail, name, lines)
+            raise StartError(f"no log of worker {name}: {error.message}") from error
+        except TimeoutError:
+            raise StartError(f"no log of worker {name}: its node does not answer") from None
+
+    async def _adopt(self, mark: Mark, id: str, cluster: Cluster) -> None:  # noqa: A002
+        """Look after a worker of an earlier agent; remove one that has ended or never began."""
+        task = cluster.tasks.get(id)
+        if task is None or not task.running or cluster.end(id) is not None:
+            await discard(self._client, id, mark.name, self._logs)
+            return
+        worker = await self._launcher.service(mark, id, task, cluster)
+        # One that cannot be reached yet is looked at again; another look may have adopted it.
+        if worker is not None and mark.name not in self._workers:
+            self._look_after(worker)
+
+    def _look_after(self, worker: Service) -> Running:
+        name = worker.mark.name
+        self._workers[name] = worker
+        if worker.body is not None:
+            self._following[name] = asyncio.create_task(worker.body.counters.follow())
+        return worker.running
+
+    async def _watch_tasks(self) -> None:
+        """See ends, all of them in one look; a manager that is away is asked again."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            known = {**self._workers}  # who comes while we look is not missing from what we see
+            if not known:
+                continue
+            try:
+                cluster = await look(self._client, self._owner.filters())
+            except SteelyardError as error:
+                log.debug("%s", error.message)
+                continue
+            for name, worker in known.items():
+                reason = cluster.end(worker.id)
+                if reason is not None and name not in self._ending:
+                    if cluster.lost(worker.id):
+                        worker.lose()
+                    self._ending[name] = asyncio.create_task(self._see_off(worker, reason))
+
+    async def _see_off(self, worker: Service, reason: str) -> None:
+        name = worker.mark.name
+        reason = (await worker.body.end() if worker.body else "") or reason
+        with contextlib.suppress(DockerError, aiohttp.ClientError, OSError):
+            await worker.remove(self._logs)
+        if worker.body is not None:
+            await worker.body.remove()
+        if name in self._following:
+            self._following.pop(name).cancel()
+        del self._workers[name], self._ending[name]
+        self._logs.prune(self._workers)
+        self._exits.put_nowait(Exit(name, reason))
+        worker.over.set()

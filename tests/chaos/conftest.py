@@ -1,0 +1,25 @@
+"""A swarm of three nodes, which tests here share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conftest import started
+from tests.docker.swarm import Swarm, private_nodes
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Swarm]:
+    with started(lambda: private_nodes(3)) as swarm:
+        yield swarm
+
+
+@pytest.fixture
+def three(nodes: Swarm, monkeypatch: pytest.MonkeyPatch) -> Iterator[Swarm]:
+    """Three nodes, of which the first is the manager; afterwards there is on them what was."""
+    monkeypatch.setenv("DOCKER_HOST", nodes.manager.url)
+    before = nodes.things()
+    yield nodes
+    assert nodes.settled(before) == before

@@ -1,0 +1,105 @@
+"""Workers on several nodes: measured and stopped wherever they are, and made up for with a node.
+
+Takes a minute or so, and is a command of its own: `make swarm-chaos`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from steelyard.core.status import FleetStatus
+from steelyard.runtime.swarm.engines import UNSEEN
+from tests.contract.runtimes import swarm_runtime
+from tests.docker.swarm import Swarm
+from tests.e2e.containers import SwarmGateway
+from tests.e2e.gateway import QUICK
+from tests.e2e.load import Load
+
+pytestmark = [pytest.mark.chaos, pytest.mark.needs("swarm")]
+LOST = 3
+# Images that are imported on each node have ids of their own: they are known by name only.
+BY_NAME = "missing"
+
+
+@pytest.fixture
+def sockets(three: Swarm, tmp_path: Path) -> str:
+    """Where the engines of the nodes are, by name."""
+    for number, node in enumerate(three.nodes, 1):
+        (tmp_path / f"node{number}").symlink_to(node.socket)
+    return f"unix://{tmp_path}/{{name}}"
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_workers_are_stopped_wherever_they_are(
+    three: Swarm, sockets: str, tmp_path: Path, known: bool
+) -> None:
+    """Where a node's engine is known, they are measured, too, and told to go by ourselves."""
+    script = "trap 'exit 7' TERM; echo up; while :; do sleep 0.05; done"
+    engines = {"engines": sockets} if known else {}
+    runtime = swarm_runtime(tmp_path, ("sh", "-c", script), pull=BY_NAME, **engines)
+    await runtime.open()
+    workers = await asyncio.gather(*(runtime.start(name) for name in ("one", "two", "three")))
+    where = {worker.node: worker.name for worker in workers}
+    assert sorted(where) == ["node1", "node2", "node3"]
+    for name in where.values():
+        while "up" not in await runtime.logs(name, 1):
+            await asyncio.sleep(0.05)
+    measured = where.values() if known else [where["node1"]]
+    assert sorted(await runtime.sample()) == sorted(measured)
+    assert (UNSEEN in runtime.notes) is not known
+    await asyncio.gather(*(runtime.stop(name, 60) for name in where.values()))
+    ends = [await anext(aiter(runtime.exits())) for _ in where]
+    reasons = {end.name: end.reason for end in ends}
+    assert {name: reasons[name] for name in measured} == dict.fromkeys(measured, "exit code 7")
+    assert len(reasons) == 3
+    assert all(["up" in await runtime.logs(name, 1) for name in where.values()])
+    assert await runtime.running() == []
+    await runtime.close()
+
+
+@pytest.fixture
+def gateway(three: Swarm, tmp_path: Path) -> Iterator[SwarmGateway]:
+    flags = ("--min", "6", "--max", "6", "--runtime-pull", BY_NAME, "--probe-boot", "120", *QUICK)
+    made = SwarmGateway(three, tmp_path / "state", *flags, "--gateway-answer-timeout", "2")
+    yield made
+    made.destroy()
+
+
+def spread(told: FleetStatus) -> Counter[str]:
+    """How many workers serve on which node."""
+    return Counter(worker.node for worker in told.workers if worker.ready)
+
+
+async def test_a_node_that_is_lost_is_made_up_for(three: Swarm, gateway: SwarmGateway) -> None:
+    """Its cable is pulled: nobody says goodbye, and what was sent there is never answered."""
+    gateway.start()
+    told = await gateway.until(lambda told: told.ready == 6, timeout=150)
+    assert spread(told) == {"node1": 2, "node2": 2, "node3": 2}
+    shown = gateway.cli("status", "--json").stdout
+    assert all(f'"node": "node{number}"' in shown for number in (1, 2, 3))
+    load = Load(gateway.port, "/sleep?ms=20", connections=8)
+    async with load.running():
+        await load.more(200)
+        assert load.failed == []
+        three.switch.cut(LOST)
+        told = await gateway.until(
+            lambda told: spread(told) == {"node1": 3, "node2": 3}, timeout=150
+        )
+        failed = len(load.failed)
+        await load.more(400)
+        assert len(load.failed) == failed
+    # Only what was under way there is lost: a balancer waits for its answer, then says 504. Before
+    # the worker is out of the ring a client may meet it once more.
+    assert load.errors == []
+    assert set(load.statuses) <= {200, 504}
+    assert load.statuses[504] <= 2 * load.connections
+    replaced = [d.reason for d in told.decisions if d.action == "replace"]
+    assert len(replaced) == 2
+    assert all("node node3 is down" in reason for reason in replaced)
+    three.switch.mend(LOST)
+    assert gateway.stop() == 0

@@ -1,0 +1,67 @@
+"""The claim of seed 002."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.errors import UsageError
+from steelyard.lab.compare import FASTER, HEDGED, LINE, PULL, SCENARIOS, SEEDS_PULL, Compare, run
+from steelyard.select import KEYED, POLICIES
+from tests.lab.watch import Counting
+
+WISH = Compare(units=400, runs=6)
+
+
+@pytest.fixture(scope="module")
+def told():
+    watcher = Counting()
+    report = run(WISH, watcher)
+    assert watcher.done == watcher.planned > 0
+    return report
+
+
+@pytest.fixture
+def spans(told):
+    return {row[:2]: row[2] for row in told.table("jobs").rows}
+
+
+def test_every_policy_and_every_way_to_pull_is_there(spans):
+    """Pulling has no balancer that could die."""
+    for scenario in SCENARIOS:
+        assert {(scenario, name) for name in (*POLICIES, *KEYED, LINE)} <= set(spans)
+    pulls = {name for scenario, name in spans if name.startswith("pull")}
+    assert pulls == {SEEDS_PULL, PULL, HEDGED, FASTER}
+    assert not any((SCENARIOS[2], name) in spans for name in pulls)
+
+
+def test_nothing_is_lost_and_nothing_beats_the_ideal(told, spans):
+    """The bar, and the bound."""
+    assert [bar.met for bar in told.bars] == [True]
+    assert min(spans.values()) > 1.0
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS[:2])
+def test_pulling_beats_every_policy_that_does_not_know_the_speeds(spans, scenario):
+    """And a balancer with a line does as well as pulling without hedges."""
+    pushed = min(spans[scenario, name] for name in (*POLICIES, *KEYED))
+    assert max(spans[scenario, name] for name in (HEDGED, FASTER, SEEDS_PULL)) < pushed
+    assert spans[scenario, LINE] == pytest.approx(spans[scenario, PULL], rel=0.25)
+
+
+def test_a_balancer_that_dies_costs_time(spans):
+    """With every policy that was any good."""
+    for name in ("least_in_flight", "shortest_wait", LINE):
+        assert spans[SCENARIOS[2], name] > spans[SCENARIOS[0], name]
+
+
+def test_the_same_seed_gives_the_same_report():
+    """To the last digit; another seed another one."""
+    first, again, other = (run(Compare(units=50, runs=2, seed=seed), Counting()).tables
+                           for seed in (7, 7, 8))  # fmt: skip
+    assert first == again != other
+
+
+def test_a_job_that_nobody_could_finish_is_refused():
+    """All nodes would die."""
+    with pytest.raises(UsageError, match="4 of 4 nodes would die"):
+        run(Compare(nodes=4, dying=1.0), Counting())
