@@ -261,3 +261,24 @@ def test_leaving_gives_back_what_waits_and_finishes_what_runs() -> None:
     (pull,) = asks(play.end())
     assert [one.number for one in pull.results] == [1]
     assert play.grant("c") == [Left()]
+
+
+def test_a_pull_that_may_still_be_answered_is_not_said_to_be_closed() -> None:
+    """Or its client would give the units of that answer to somebody else."""
+    play = Play()
+    first = play.asked["c"].serial
+    (again,) = asks(play.wait())
+    assert again.seen == first - 1
+
+
+def test_a_pull_without_any_word_is_given_up_in_the_end() -> None:
+    """Its results are sent again; until then only the question is repeated."""
+    play = Play()
+    play.grant("c", 1)
+    (lost,) = asks(play.end())
+    play.now += crew.REFRESH
+    (again,) = asks(play.do(Tick()))
+    assert again.results == ()
+    play.now += crew.REFRESH
+    sent = [pull for pull in asks(play.do(Tick())) if pull.results]
+    assert [pull.results for pull in sent] == [lost.results]

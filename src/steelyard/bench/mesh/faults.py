@@ -108,7 +108,7 @@ def killed() -> Finding:
 
 
 def frozen() -> Finding:
-    return _redone(NodeProcess.freeze, "a node hangs (SIGSTOP), lease 1 s", 1.5)
+    return _redone(NodeProcess.freeze, "a node hangs (SIGSTOP), lease 1.5 s", 1.5)
 
 
 def thawed() -> Finding:

@@ -1,0 +1,59 @@
+"""What rounds of the mesh bench sum up to, and what is held against the bars."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.bench.mesh.bars import judge
+from steelyard.bench.mesh.contenders import DASK, EXECUTOR, MESH, contenders, packages
+from steelyard.bench.mesh.report import Case, Round, sum_up
+
+SHORT, LONG = Case(2000, 1.0), Case(200, 20.0)
+
+
+def one(contender: str, case: Case, wall: float, number: int = 0, ideal: float = 0.9) -> Round:
+    return Round(
+        contender=contender,
+        case=str(case),
+        round=number,
+        units_s=1000.0,
+        wall_us=wall,
+        cpu_us=wall,
+        ideal=ideal,
+        messages=0.2 if contender == MESH else None,
+        foreign=0.5 if number else 0.0,
+    )
+
+
+def test_the_ideal_is_all_cores_at_work() -> None:
+    """Nothing but units takes time."""
+    assert SHORT.ideal(2) == 1.0
+    assert str(SHORT) == "2,000 units of 1 ms"
+
+
+def test_a_line_has_the_medians_of_its_rounds() -> None:
+    """By case, then in the order of the contenders; disturbed rounds are counted."""
+    rounds = [one(MESH, SHORT, wall, number) for number, wall in enumerate((100.0, 300.0, 120.0))]
+    lines = sum_up([*rounds, one(EXECUTOR, SHORT, 400.0), one(MESH, LONG, 900.0)])
+    assert [(line.case, line.contender) for line in lines] == [
+        (str(SHORT), MESH),
+        (str(SHORT), EXECUTOR),
+        (str(LONG), MESH),
+    ]
+    assert (lines[0].wall_us, lines[0].disturbed, lines[0].messages) == (120.0, 2, 0.2)
+    assert lines[1].messages is None
+
+
+def test_bars_are_ratios_of_one_run() -> None:
+    """Kept, not kept, and not measured are three things."""
+    rounds = [one(MESH, SHORT, 200.0), one(EXECUTOR, SHORT, 400.0), one(DASK, SHORT, 1000.0)]
+    verdicts = judge(sum_up([*rounds, one(MESH, LONG, 0.0, ideal=0.96)]), str(SHORT), str(LONG))
+    assert [verdict.kept for verdict in verdicts] == [True, None, False, True]
+    assert verdicts[0].found == pytest.approx(0.5)
+
+
+def test_only_what_is_needed_is_installed() -> None:
+    """Our own and the standard library's need nothing."""
+    every = contenders()
+    assert packages([every[MESH], every[EXECUTOR]]) == []
+    assert packages([every["Celery + Redis"]]) == ["celery", "redis"]
