@@ -70,9 +70,10 @@ check: setup
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs --check
 
-# Everything as it is built, then what is compiled once more as plain Python.
+# Everything as it is built, some of it alone, then what is compiled once more as plain Python.
 test: check tools build
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) -m 'not chaos and not alone'
+	$(BIN)/pytest -m alone
 	STEELYARD_PURE=1 $(BIN)/pytest -n $(JOBS) $(COMPILED)
 
 # Quiet, and quick when nothing is missing. Installing on somebody's own machine is theirs to do.

@@ -11,10 +11,14 @@ import subprocess
 import sys
 from contextlib import closing
 
+import pytest
+
 from steelyard.core.record import record_key
 from tests.e2e.gateway import QUICK, Gateway, each_runtime, free_port
 from tests.e2e.load import Load
 from tests.waiting import until
+
+pytestmark = pytest.mark.alone
 
 
 async def test_an_agent_comes_back_while_its_store_is_down(gateway):

@@ -13,7 +13,7 @@ from tests.e2e.load import Load
 from tests.redis_server import RedisServer
 from tests.waiting import until
 
-pytestmark = pytest.mark.needs("redis")
+pytestmark = [pytest.mark.needs("redis"), pytest.mark.alone]
 
 WORKERS = "steelyard:1:{app}:workers"
 AWAY = 10.0  # seconds

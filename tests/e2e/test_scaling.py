@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.gateway import QUICK, each_runtime
 from tests.e2e.load import Load
+
+pytestmark = pytest.mark.alone
 
 
 @each_runtime

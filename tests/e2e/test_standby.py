@@ -20,6 +20,8 @@ from tests.e2e.test_redis import kept
 from tests.redis_server import RedisServer
 from tests.waiting import until
 
+pytestmark = pytest.mark.alone
+
 Start = Callable[..., Agent]
 LIMITS = "steelyard:1:{app}:limits"
 LEASE = 4.0  # seconds; a shorter one would also lapse where a process waits long for its turn

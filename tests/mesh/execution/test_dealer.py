@@ -197,3 +197,18 @@ def test_a_ticket_is_used_once() -> None:
     dealer.take(units(1))
     with pytest.raises(ValueError, match="ticket 1"):
         dealer.take(units(1))
+
+
+def test_nothing_is_taken_back_for_a_child_that_is_being_killed() -> None:
+    """It has none, but gets none either: the pool would take back and deal out for ever."""
+    dealer = quick(2)
+    dealer.take(units(1, 2, 3, 4))
+    deal(dealer)
+    killed = dealer.condemn(1, Kind.CANCELLED)
+    assert killed == dealer.holder(1)
+    for ticket in (1, 2, 3, 4):
+        if dealer.holder(ticket) == killed:
+            dealer.finish(killed, ticket, 0.0001)
+    assert dealer.rich() is None
+    dealer.end(killed, IDLE, by_kill=True)
+    assert dealer.rich() == 1 - killed

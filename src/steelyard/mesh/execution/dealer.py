@@ -44,6 +44,11 @@ class Seat:
     full: bool = False  # its socket; until its next answer
     killed_for: tuple[int, Kind] | None = None
 
+    @property
+    def open(self) -> bool:
+        """Whether it can be given units."""
+        return not self.full and self.killed_for is None
+
 
 class Verdict(NamedTuple):
     """The unit that a child's end is the outcome of."""
@@ -112,7 +117,7 @@ class Dealer:
     def _emptiest(self, depth: int) -> int | None:
         best, fewest = None, depth
         for number, seat in enumerate(self._seats):
-            if len(seat.queue) < fewest and not seat.full and seat.killed_for is None:
+            if len(seat.queue) < fewest and seat.open:
                 best, fewest = number, len(seat.queue)
         return best
 
@@ -131,8 +136,9 @@ class Dealer:
         return entry
 
     def rich(self) -> int | None:
-        """A child whose units should be taken back, as another has none and none are waiting."""
-        if self._backlog or all(seat.queue for seat in self._seats):
+        """A child whose units should be taken back, as another that could have some has none and
+        none are waiting."""
+        if self._backlog or all(seat.queue for seat in self._seats if seat.open):
             return None
         number = max(range(len(self._seats)), key=lambda one: len(self._seats[one].queue))
         return number if len(self._seats[number].queue) > 1 else None
