@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 FRONT = 4096  # of a receive, where an answer's head is looked for
-# Of a body, what is to come: through the pipe it costs half as much as through our memory, but
-# small pieces would cost more.
+# Of a body, what is to come: through the pipe it costs less than through our memory, but small
+# pieces would cost more (docs/decisions, 24).
 LARGE = 64 * 1024
 
 
