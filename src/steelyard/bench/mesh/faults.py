@@ -51,12 +51,11 @@ class Stage:
     def __init__(self, stack: ExitStack, nodes: int, slowness: float = 1.0) -> None:
         self._stack = stack
         first = stack.enter_context(NodeProcess())
-        self.join = [first.wait()]
+        self.join = [first.wait()]  # of those that are alive
         self.nodes = [first, *(self._start() for _ in range(nodes - 2))]
         if nodes > 1:
             self.nodes.append(self._start(slowness))
-        for one in self.nodes[1:]:
-            one.wait()
+        self.join += [one.wait() for one in self.nodes[1:]]
         self.client = self.new_client(nodes)
 
     def _start(self, slowness: float = 1.0) -> NodeProcess:
@@ -68,12 +67,12 @@ class Stage:
         return client
 
     def restart(self, index: int) -> None:
-        """Kill one, start another."""
+        """Kill one, start another, which joins those that are left."""
         self.nodes[index].kill()
-        others = [one for one in range(len(self.nodes)) if one != index]
+        del self.join[index]
         self.nodes[index] = self._start()
-        self.nodes[index].wait()
-        self.client.wait_for_workers(len(others) + 1, PATIENCE)
+        self.join.insert(index, self.nodes[index].wait())
+        self.client.wait_for_workers(len(self.nodes), PATIENCE)
 
 
 @contextmanager
