@@ -51,12 +51,13 @@ def test_free_counts_children_without_work() -> None:
 def test_long_units_are_given_one_at_a_time() -> None:
     """What takes long waits in the backlog, where any child can have it."""
     dealer = Dealer(1)
-    dealer.take(units(1, 2, 3))
-    assert deal(dealer) == [(0, 1), (0, 2)]
-    dealer.finish(0, 1, 1.0)
-    assert deal(dealer) == []
-    dealer.finish(0, 2, 1.0)
-    assert deal(dealer) == [(0, 3)]
+    dealer.take(units(1, 2, 3, 4))
+    assert deal(dealer) == [(0, 1), (0, 2), (0, 3)]
+    for ticket in (1, 2):
+        dealer.finish(0, ticket, 1.0)
+        assert deal(dealer) == []
+    dealer.finish(0, 3, 1.0)
+    assert deal(dealer) == [(0, 4)]
 
 
 def test_short_units_are_given_ahead() -> None:

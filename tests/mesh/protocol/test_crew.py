@@ -90,11 +90,11 @@ def test_short_units_are_fetched_in_batches() -> None:
     play = Play()
     play.grant("c", 1)
     (pull,) = asks(play.end(seconds=0.001))
-    spare = customer.HORIZON / 0.001
+    spare = 1 + int(customer.HORIZON / 0.001)
     assert pull.want == 1 + spare
     play.grant("c", *range(2, 2 + pull.want))
-    assert len(play.crew.tickets) == 1 + customer.RESERVE / 0.001
-    talk = [asks(play.end(seconds=0.001)) for _ in range(int(spare / 2))]
+    assert len(play.crew.tickets) == 2 + customer.RESERVE / 0.001
+    talk = [asks(play.end(seconds=0.001)) for _ in range(spare // 2 + 1)]
     assert [len(pulls) for pulls in talk] == [0] * (len(talk) - 1) + [1]
     assert len(talk[-1][0].results) == len(talk)
 
@@ -105,8 +105,8 @@ def test_a_client_that_gives_less_is_not_asked_at_once_again() -> None:
     play.grant("c", 1)
     play.end(seconds=0.001)
     assert asks(play.grant("c", *range(2, 11))) == []
-    talk = [asks(play.end(seconds=0.001)) for _ in range(4)]
-    assert [len(pulls) for pulls in talk] == [0, 0, 0, 1]
+    talk = [asks(play.end(seconds=0.001)) for _ in range(5)]
+    assert [len(pulls) for pulls in talk] == [0, 0, 0, 0, 1]
 
 
 def test_results_do_not_wait_for_long() -> None:
@@ -140,7 +140,7 @@ def test_children_get_less_ahead_while_clients_share_them(shared: bool) -> None:
     play.grant("b", *([1] if shared else []))
     play.end(seconds=0.001)
     play.grant("a", *range(2, 100))
-    ahead = customer.SHARED if shared else customer.RESERVE
+    ahead = customer.SHARED if shared else 0.001 + customer.RESERVE
     assert len(play.crew.tickets) == 2 * (1 + ahead / 0.001)
 
 
@@ -159,8 +159,11 @@ def test_no_spare_units_of_a_client_whose_last_ones_are_for_idle_children() -> N
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.04)
-    play.grant("c", 2)
-    assert play.asked["c"].want == 1  # a spare one
+    assert play.asked["c"].want == 3  # two spare ones
+    play.grant("c", 2, 3, 4)
+    play.end(seconds=0.04)
+    play.end(seconds=0.04)
+    assert play.asked["c"].want == 2
     assert asks(play.grant("c")) == []
     (pull,) = asks(play.end(seconds=0.04))
     assert (pull.want, pull.idle) == (1, 1)

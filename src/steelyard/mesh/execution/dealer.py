@@ -20,7 +20,7 @@ from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
 
-AHEAD = 0.020  # seconds of work that a child is given, besides the unit that it is at
+AHEAD = 0.020  # seconds of work that a child is given, besides the unit it is at and one more
 DEEPEST = 64  # units
 LONG = 0.1  # seconds: what takes longer is not given ahead
 IMPORT_LIMIT = 60.0  # seconds; the import of a unit's module does not count as the unit's time
@@ -105,7 +105,7 @@ class Dealer:
 
     def deal(self) -> Iterator[tuple[int, Entry]]:
         """Units that children are to be given now; each is theirs when it comes out of here."""
-        depth = 1 if self._mean > LONG else min(DEEPEST, 1 + ceil(AHEAD / self._mean))
+        depth = 1 if self._mean > LONG else min(DEEPEST, 2 + ceil(AHEAD / self._mean))
         while self._backlog:
             number = self._emptiest(depth)
             if number is None:

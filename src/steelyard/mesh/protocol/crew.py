@@ -23,7 +23,7 @@ from steelyard.mesh.protocol.messages import Result
 from steelyard.mesh.protocol.standing import Standing, Word
 from steelyard.mesh.protocol.ticket import Ticket
 
-LINGER = 0.02  # seconds that a result waits for others, while we are going to pull anyway
+LINGER = 0.04  # seconds that a result waits for others, while we are going to pull anyway
 BRIEFLY = 0.005  # seconds that it waits when we are not
 LARGE = 65_536  # bytes of results that do not wait
 SLOW = 0.05  # seconds without an answer, after which others are asked as well
@@ -217,10 +217,10 @@ class Crew:
         return 0 if customer.standing is Standing.LAST else min(MOST, customer.spare * self.procs)
 
     def _is_low(self, customer: Customer) -> bool:
-        """Whether half of the spare units are gone that we want, or could get last time."""
+        """Whether half of the spare units are gone that we want, or did get last time."""
         spare = self._spare(customer)
         have = self._have() - self.procs
-        return have < spare and 2 * have <= min(spare, customer.level)
+        return 2 * have < min(spare, customer.level)
 
     def _promising(self, but: Customer) -> bool:
         """Whether another client may have work."""

@@ -10,8 +10,8 @@ from math import ceil, inf
 from steelyard.mesh.protocol.messages import Order, Pull, Result
 from steelyard.mesh.protocol.standing import Standing, Word, follow
 
-HORIZON = 0.040  # seconds of work kept for each child; half of it is fetched at a time
-RESERVE = 0.020  # seconds of it that are with the child already
+HORIZON = 0.040  # seconds of work kept for each child, and a unit; fetched by halves
+RESERVE = 0.020  # seconds of it that are with the child already, and a unit
 SHARED = 0.008  # the same while other clients have work here: among children nobody overtakes
 LONG = 0.08  # behind a unit that takes longer none waits: another node may be free sooner
 MOST = 512  # units kept in advance
@@ -53,14 +53,20 @@ class Customer:
     @property
     def spare(self) -> int:
         """How many units to keep for each child, besides those that run."""
-        return self._worth(HORIZON)
+        return 0 if self._is_long else 1 + self._units(HORIZON)
 
     def reserve(self, *, shared: bool) -> int:
         """How many of these to give to it."""
-        return self._worth(SHARED if shared else RESERVE)
+        if self._is_long:
+            return 0
+        return self._units(SHARED) if shared else 1 + self._units(RESERVE)
 
-    def _worth(self, seconds: float) -> int:
-        return 0 if self.mean is None or self.mean > LONG else ceil(seconds / self.mean)
+    @property
+    def _is_long(self) -> bool:
+        return self.mean is None or self.mean > LONG
+
+    def _units(self, seconds: float) -> int:
+        return ceil(seconds / self.mean) if self.mean else 0
 
     @property
     def last_pull(self) -> Open | None:

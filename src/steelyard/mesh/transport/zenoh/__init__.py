@@ -8,4 +8,5 @@ presence   who is there, and as what
 healing    links that a cut has left missing are made again
 doubts     says why nobody can be joined
 sockets    a cut is noticed in time
+threads    what Zenoh's cost Python
 """

@@ -15,6 +15,7 @@ from steelyard.mesh.transport.base import OnFailure, OnReply
 from steelyard.mesh.transport.chunks import Assembly, split
 from steelyard.mesh.transport.later import Later
 from steelyard.mesh.transport.zenoh.keys import Keys
+from steelyard.mesh.transport.zenoh.threads import stay
 
 PIECE = struct.Struct("<QII")  # of a query: number, index, count; then who asks
 ANSWER = struct.Struct("<II")  # of an answer: index, count
@@ -84,6 +85,7 @@ class _Ask:
             self._sending = None
 
     def on_zenoh_reply(self, reply: zenoh.Reply) -> None:
+        stay()
         if reply.ok is None:
             self._why = reply.err.payload.to_string() if reply.err is not None else self._why
         elif self._index + 1 < len(self._pieces):

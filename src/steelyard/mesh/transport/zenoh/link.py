@@ -27,6 +27,7 @@ from steelyard.mesh.transport.zenoh.keys import Keys
 from steelyard.mesh.transport.zenoh.presence import Roles
 from steelyard.mesh.transport.zenoh.serving import Serving
 from steelyard.mesh.transport.zenoh.sockets import Hasten
+from steelyard.mesh.transport.zenoh.threads import few_threads
 
 ANYWHERE = "127.0.0.1:0"  # a node that nobody is to connect to still listens to itself
 
@@ -67,7 +68,7 @@ class ZenohLink:
             here, there, security, lease=lease, multicast=multicast, keys=keys.everything
         )
         try:
-            with config.few_threads():
+            with few_threads():
                 self._session = zenoh.open(settings)
         except zenoh.ZError as error:
             listed = ", ".join(map(str, here))

@@ -13,6 +13,7 @@ from steelyard.mesh.transport.base import OnQuery, Query
 from steelyard.mesh.transport.chunks import Assembly, split
 from steelyard.mesh.transport.zenoh.asking import ANSWER, PIECE
 from steelyard.mesh.transport.zenoh.keys import Keys
+from steelyard.mesh.transport.zenoh.threads import stay
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +39,7 @@ class Serving:
             self._pieces.pop(sender, None)
 
     def _take(self, query: zenoh.Query) -> None:
+        stay()
         if self.closed or self._on_query is None:
             query.drop()
             return
