@@ -1,7 +1,10 @@
 cimport cython
 
+from steelyard.balancer.counters cimport Tally
+
 @cython.final
 cdef class Choice:
+    cdef readonly Tally only
     cdef readonly object pick
     cdef readonly object ring
 

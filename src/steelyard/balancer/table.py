@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from itertools import repeat
 from typing import TypeAlias
 
 from steelyard.balancer.counters import Bell, Tally
@@ -34,20 +33,16 @@ class Choice:
     worker over and over. When that is over (`tend`) it is, and gets its trial.
     """
 
-    __slots__ = ("pick", "ring")
+    __slots__ = ("only", "pick", "ring")
 
     def __init__(self, policy: str, shares: Shares, favoured: Shares, rng: random.Random) -> None:
         self.ring: WeightedRing[Worker] = WeightedRing(*_columns(shares), rng)
         members, weights = _columns(favoured)
         tallies = [each.tally for each in members]
+        self.only = tallies[0] if len(tallies) == 1 else None  # then nobody need be asked
         # A policy with a key is given one, the others nothing: `Plane.keyed` knows.
-        self.pick: Callable[..., Tally]
-        if policy in KEYED:
-            self.pick = KEYED[policy](tallies, weights, rng).pick
-        elif len(tallies) == 1:  # nothing to choose
-            self.pick = repeat(tallies[0]).__next__
-        else:
-            self.pick = POLICIES[policy](tallies, weights, rng).pick
+        chosen = KEYED[policy] if policy in KEYED else POLICIES[policy]
+        self.pick: Callable[..., Tally] = chosen(tallies, weights, rng).pick
 
 
 class Table:
