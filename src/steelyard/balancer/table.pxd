@@ -4,6 +4,7 @@ cdef class Choice:
 
 cdef class Table:
     cdef readonly Choice choice
+    cdef readonly object ended
     cdef readonly str epoch
     cdef readonly object serving
     cdef readonly long long version
