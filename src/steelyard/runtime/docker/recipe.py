@@ -12,7 +12,7 @@ from typing import Any
 
 from steelyard.config import settings
 from steelyard.core.usage import Allowance
-from steelyard.runtime.engine.container import LOG_DRIVER, LOG_OPTIONS
+from steelyard.runtime.engine.container import LOG_DRIVER, LOG_OPTIONS, UNCHECKED
 from steelyard.runtime.engine.environment import environment
 from steelyard.runtime.engine.labels import Mark, Owner
 from steelyard.runtime.spawn import fill_port
@@ -41,6 +41,7 @@ class Recipe:
             "Env": [f"{key}={value}" for key, value in environment(self.application, mark).items()],
             "Labels": {**self.owner.labels(), **mark.labels()},
             "ExposedPorts": {exposed: {}},
+            "Healthcheck": UNCHECKED,
             "HostConfig": {**self._host(mark.allowance), "PortBindings": self._published(exposed)},
             "NetworkingConfig": {"EndpointsConfig": {self.network: {}}},
         }

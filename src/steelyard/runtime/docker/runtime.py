@@ -88,6 +88,7 @@ class DockerRuntime:
         try:
             self._allowance, self.notes[:] = enforced(self._wanted, told_by_engine)
             await self._image.prepare(self._client)
+            self.notes += await self._image.notes(self._client)
             await self._network.ensure(self._client)
             await self.running()
         except BaseException:

@@ -13,7 +13,7 @@ from typing import Any
 
 from steelyard.config import settings
 from steelyard.core.usage import Allowance
-from steelyard.runtime.engine.container import LOG_DRIVER, LOG_OPTIONS
+from steelyard.runtime.engine.container import LOG_DRIVER, LOG_OPTIONS, UNCHECKED
 from steelyard.runtime.engine.environment import environment
 from steelyard.runtime.engine.labels import Mark, Owner
 from steelyard.runtime.spawn import fill_port
@@ -58,6 +58,7 @@ class Recipe:
             "CapabilityDrop": ["ALL"],
             "CapabilityAdd": list(self.runtime.capabilities),
             "Privileges": {"NoNewPrivileges": True},
+            "HealthCheck": UNCHECKED,
             "StopGracePeriod": round(self.runtime.grace * 1e9),
         }
         if self.application.command:

@@ -108,6 +108,7 @@ class SwarmRuntime:
             if self._published:
                 self._notes.append(_OPEN)
             await self._image.prepare(self._client)
+            self._notes += await self._image.notes(self._client)
             await self._network.ensure(self._client)
             await self.running()
         except BaseException:
