@@ -63,7 +63,7 @@ class Exchange:
     )
 
     def begin(self, plane: Plane, client: Client, forward: Forward) -> None:
-        """What `__init__` would do, callable as C (see `fields.walk`)."""
+        """What `__init__` would do (see `RequestHead.begin`)."""
         self._plane = plane
         self._client = client
         self.forward = forward
@@ -79,7 +79,7 @@ class Exchange:
         self.tried: tuple[Worker, ...] = ()  # workers that have failed it
         self.crowded = False  # somebody could have been asked, but for want of room
         self.answer = Answer.__new__(Answer)
-        self.answer.begin(forward.head, plane.limits.head, plane.limits.fields)
+        self.answer.begin(forward.head, plane.reader)
 
     @property
     def asker(self) -> bytes:

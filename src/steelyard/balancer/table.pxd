@@ -1,7 +1,11 @@
+cimport cython
+
+@cython.final
 cdef class Choice:
     cdef readonly object pick
     cdef readonly object ring
 
+@cython.final
 cdef class Table:
     cdef readonly Choice choice
     cdef readonly object ended
