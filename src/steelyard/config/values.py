@@ -199,6 +199,8 @@ AddressText = Annotated[
 Bytes = Annotated[int, BeforeValidator(parse_bytes), SIZE]
 Seconds = Annotated[float, Field(ge=0), BeforeValidator(parse_seconds), TIME]
 Port = Annotated[int, Field(ge=1, le=65535)]
+Percent = Annotated[float, Field(ge=0, le=100)]
+Count = Annotated[int, Field(ge=1)]
 Ports = Annotated[tuple[Port, Port], BeforeValidator(parse_ports), PORTS]
 Networks = Annotated[
     tuple[str, ...],
