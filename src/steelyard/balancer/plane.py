@@ -29,6 +29,7 @@ from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
 from steelyard.balancer.overdue import Overdue
+from steelyard.balancer.silence import break_silent
 from steelyard.balancer.sticky import make_sticky
 from steelyard.balancer.table import EMPTY, Table
 from steelyard.balancer.worker import Worker
@@ -251,6 +252,8 @@ class Plane:
         if self.sticky is not None:
             self.sticky.serve(table.serving)
         self.table = table
+        if table.ended:
+            break_silent(self.loop, table.ended)
         self.bell.ring()
 
     def _drain(self) -> None:
