@@ -94,12 +94,13 @@ class Scaling(Section):
     dwell_up: Seconds = key(4.0, "How long the load must be high before workers are added.")
     dwell_down: Seconds = key(30.0, "How long the load must be low before workers are retired.")
     target_utilization: Annotated[float, Field(gt=0, le=100)] | None = key(
-        70.0, "Mean utilization that `target` aims at; none: it does not count."
+        80.0, "Mean utilization that `target` aims at; none: it does not count."
     )
     spare: Annotated[float, Field(ge=0)] = key(
-        2.0,
-        "Workers that `target` has beside what utilization is worth, at least: in a small fleet "
-        "chance needs more room than a share of it; 0: the share alone.",
+        1.5,
+        "Workers that `target` has beside the busy ones, at least, times their square root: "
+        "requests come by chance, and a small fleet needs a larger share for that than a large "
+        "one; 0: what utilization asks for, and no more.",
     )
     target_in_flight: Annotated[float, Field(gt=0)] | None = key(
         None,
