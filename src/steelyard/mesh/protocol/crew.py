@@ -23,7 +23,7 @@ from steelyard.mesh.protocol.messages import Result
 from steelyard.mesh.protocol.standing import Standing, Word
 from steelyard.mesh.protocol.ticket import Ticket
 
-LINGER = 0.04  # seconds that a result waits for others, while we are going to pull anyway
+LINGER = 0.05  # seconds that a result waits for others, while we are going to pull anyway
 BRIEFLY = 0.005  # seconds that it waits when we are not
 LARGE = 65_536  # bytes of results that do not wait
 SLOW = 0.05  # seconds without an answer, after which others are asked as well
