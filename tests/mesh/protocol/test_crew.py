@@ -110,7 +110,7 @@ def test_a_client_that_gives_less_is_not_asked_at_once_again() -> None:
 
 
 def test_results_do_not_wait_for_long() -> None:
-    """Some milliseconds, when no pull is due; fewer when none will be."""
+    """Some milliseconds, when no pull is due; fewer when the client has little left."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.001)

@@ -23,8 +23,8 @@ from steelyard.mesh.protocol.messages import Result
 from steelyard.mesh.protocol.standing import Standing, Word
 from steelyard.mesh.protocol.ticket import Ticket
 
-LINGER = 0.05  # seconds that a result waits for others, while we are going to pull anyway
-BRIEFLY = 0.005  # seconds that it waits when we are not
+LINGER = 0.05  # seconds that a result waits for others, while its client has plenty of units
+BRIEFLY = 0.005  # seconds that it waits when that is coming to its end
 LARGE = 65_536  # bytes of results that do not wait
 SLOW = 0.05  # seconds without an answer, after which others are asked as well
 SETTLED = 0.005  # seconds after which a parked pull is believed to be parked
@@ -114,6 +114,7 @@ class Crew:
         if not self.leaving:
             customer.take(grant.orders)
             customer.level = max(0, self._have() - self.procs)
+            customer.plenty = len(grant.orders) >= pull.want
         self._drop(customer, grant.stop)
         if event.serial == customer.latest:
             refused = pull.want and not grant.orders
@@ -270,8 +271,8 @@ class Crew:
             return inf
         if not customer.busy or self._idle() or _size(customer.results) >= LARGE:
             return self._now
-        more = customer.standing is Standing.READY
-        return customer.results_since + (LINGER if more else BRIEFLY)
+        long = customer.plenty and customer.standing is Standing.READY
+        return customer.results_since + (LINGER if long else BRIEFLY)
 
     def _flip_due(self, customer: Customer) -> float:
         """When what a parked pull says about our idleness is to be corrected."""

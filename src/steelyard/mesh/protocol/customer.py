@@ -43,6 +43,7 @@ class Customer:
     open: dict[int, Open] = field(default_factory=dict)  # by serial
     latest: int = 0  # serial of the last pull
     rested: float = inf  # when it may be asked again
+    plenty: bool = False  # it gave us all that we wanted
     level: int = MOST  # spare units after its last grant; more are fetched when half are gone
 
     @property
