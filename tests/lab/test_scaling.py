@@ -31,8 +31,8 @@ def file(tmp_path_factory):
 @pytest.fixture(scope="module")
 def told(file):
     watcher = Counting()
-    report = run(Scaling(trace=file, scale=1.0, bars=True, whole=False), watcher)
-    assert watcher.done == watcher.planned == 7
+    report = run(Scaling(trace=file, scale=1.0, bars=True, whole=False, runs=2), watcher)
+    assert watcher.done == watcher.planned == 2 * 7
     return report
 
 
@@ -45,14 +45,25 @@ def test_every_policy_is_told_of(told):
     rows = {row[1]: dict(zip(told.table("policies").columns, row, strict=True))
             for row in told.table("policies").rows}  # fmt: skip
     assert list(rows) == list(contestants(60.0))
-    assert told.requests == pytest.approx(7 * 3000, rel=0.05)
+    assert told.requests == pytest.approx(2 * 7 * 3000, rel=0.05)
     assert rows["oracle"]["over the oracle's"] == 1.0
-    assert rows["oracle"]["failed or late %"] == 0.0
+    assert rows["oracle"]["by waiting %"] == 0.0
+    assert rows["target"]["± 95 %"] > 0.0
     assert rows["fixed"]["speed-up"] == 1.0
     assert rows["fixed"]["actions/h"] == 0.0
     assert rows["target"]["failed or late %"] <= rows["hpa"]["failed or late %"]
     assert told.name == "scaling-jump"
-    assert len(told.bars) == 1
+    assert [bar.met for bar in told.bars] == [True, True]
+
+
+def test_runs_are_taken_together():
+    """Requests, workers and time add up; the spread is that of the runs."""
+    first, second = outcome("target", seed=1), outcome("target", seed=2)
+    both = first + second
+    assert both.tally.came == first.tally.came + second.tally.came
+    assert both.workers == pytest.approx((first.workers + second.workers) / 2)
+    assert both.shares == [first.tally.bad, second.tally.bad]
+    assert both.fit.ticks == 2 * first.fit.ticks
 
 
 def test_a_series_for_the_figure(told):

@@ -117,6 +117,10 @@ class Side(Handler):
     def abort(self) -> None:
         self._tunnel.close()
 
+    def lost(self) -> None:
+        """Its peer is gone, and nothing of it is left to be read."""
+        self._tunnel.broken(self)
+
     # From the tunnel and the other side
 
     def hold_up(self, source: Side) -> None:

@@ -35,7 +35,7 @@ class Command(NamedTuple):
 class Launched:
     """A running process; a context that ends it, with its descendants."""
 
-    def __init__(self, command: Command, core: int, log: Path) -> None:
+    def __init__(self, command: Command, core: int | None, log: Path) -> None:
         self._log = log
         with log.open("wb") as file:
             self._process = subprocess.Popen(
@@ -62,6 +62,11 @@ class Launched:
                 raise LaunchError(f"{what} did not start: {self.last_words()}")
             time.sleep(0.02)
 
+    def kill(self) -> None:
+        """Without asking."""
+        self._process.kill()
+        self._process.wait()
+
     def last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines()
         return " | ".join(lines[-3:]) or "it said nothing"
@@ -80,12 +85,13 @@ class Launched:
             send(process, signal.SIGKILL)
 
 
-def pinned(core: int) -> list[str]:
-    """What goes before a command: a core, and an end when we are killed and cannot stop it."""
+def pinned(core: int | None) -> list[str]:
+    """What goes before a command: a core, if any, and an end when we are killed and cannot stop
+    it."""
     words: list[str] = []
     if shutil.which("setpriv"):
         words += ["setpriv", "--pdeathsig", "TERM"]
-    return [*words, "taskset", "--cpu-list", str(core)]
+    return words if core is None else [*words, "taskset", "--cpu-list", str(core)]
 
 
 def _family(root: int) -> list[Process]:

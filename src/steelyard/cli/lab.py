@@ -8,6 +8,7 @@ import typer
 
 from steelyard.cli.common import JsonOption
 from steelyard.cli.lab_common import Lab, OutOption, PageOption, SeedOption
+from steelyard.cli.lab_compare import lab_compare
 from steelyard.cli.lab_scaling import lab_scaling
 
 
@@ -79,25 +80,3 @@ def lab_timeseries(
     """Utilization from queue to queue, and who gets the next requests (section 3.5.3)."""
     lab = Lab("timeseries", json, out, page)
     lab.run(lab.module.Timeseries(runs=runs, seconds=seconds, load=load, seed=seed))
-
-
-def lab_compare(
-    units: Annotated[int, typer.Option(min=1, help="Of one job.")] = 2000,
-    nodes: Annotated[int, typer.Option(min=1, max=10_000, help="That work on it.")] = 16,
-    dying: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the nodes that die on the way.")
-    ] = 0.25,
-    window: Annotated[int, typer.Option(min=1, help="Units open at the balancer, per node.")] = 4,
-    runs: Annotated[int, typer.Option(min=2, max=10_000, help="With a seed each.")] = 40,
-    seed: SeedOption = 1,
-    json: JsonOption = False,
-    out: OutOption = None,
-    page: PageOption = None,
-) -> None:
-    """The same job pushed by a central balancer and pulled by its nodes (seed 002)."""
-    lab = Lab("compare", json, out, page)
-    lab.run(
-        lab.module.Compare(
-            units=units, nodes=nodes, dying=dying, window=window, runs=runs, seed=seed
-        )
-    )

@@ -101,7 +101,7 @@ class Lab:
         for bar in report.bars:
             mark = "[green]reached[/]" if bar.met else "[red]NOT reached[/]"
             output().print(f"{mark}: {escape(bar.what)} ({escape(bar.got)})")
-        output().print(f"\n{escape(report.reading)}")
+        output().print(f"\n[bold]{escape(report.answer)}[/]\n\n{escape(report.reading)}")
 
     def _write(self, report: Report) -> None:
         files: list[Path] = []

@@ -54,6 +54,10 @@ def lab_scaling(
     bars: Annotated[
         bool, typer.Option("--bars", help="Fail unless one of ours beats HPA and step.")
     ] = False,
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, help="With a seed each; none: 3 for shapes, 1 for a trace."),
+    ] = None,
     seed: SeedOption = 1,
     json: JsonOption = False,
     out: OutOption = None,
@@ -65,6 +69,6 @@ def lab_scaling(
     lab.run(
         lab.module.Scaling(
             trace=trace, peak=peak, scale=scale, site=site, hpa=hpa, whole=WHOLE[fleet], bars=bars,
-            seed=seed,
+            runs=runs, seed=seed,
         )
     )  # fmt: skip

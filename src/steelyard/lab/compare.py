@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ INFORMED = "{}, knows speeds"
 
 # A job, a seed, and when the balancer dies (None: never).
 Method = Callable[[Job, int, float | None], Outcome]
+Rows = dict[tuple[str, str], tuple[Cell, ...]]  # by scenario and method
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,13 @@ def run(wish: Compare, watcher: Watcher) -> Report:
              if scenario != SCENARIOS[2] or not name.startswith("pull")]  # fmt: skip
     watcher.begin(len(cases), "cases")
     told = {case: _runs(*case, methods[case[1]], wish, watcher) for case in cases}
+    rows = {case: _row(*case, outcomes) for case, outcomes in told.items()}
     return Report(
         name=NAME,
         title="Push or pull?",
         method=_method(wish, deaths),
-        reading=_reading({case: _row(*case, outcomes) for case, outcomes in told.items()}),
+        answer=_answer(rows),
+        reading=_reading(rows),
         seed=wish.seed,
         requests=len(cases) * wish.runs * wish.units,
         tables=(
@@ -81,7 +85,7 @@ def run(wish: Compare, watcher: Watcher) -> Report:
                     "work lost %",
                     "messages / unit",
                 ),
-                rows=tuple(_row(*case, outcomes) for case, outcomes in told.items()),
+                rows=tuple(rows.values()),
             ),
         ),
         bars=(_all_delivered(told, wish.units),),
@@ -183,16 +187,29 @@ def _method(wish: Compare, deaths: int) -> str:
     )
 
 
-def _reading(rows: dict[tuple[str, str], tuple[Cell, ...]]) -> str:
-    def of(scenario: int, name: str, column: int = 2) -> float:
-        return float(rows[SCENARIOS[scenario], name][column] or 0)
+def _of(rows: Rows, scenario: int, name: str, column: int = 2) -> float:
+    return float(rows[SCENARIOS[scenario], name][column] or 0)
 
-    def best(scenario: int) -> tuple[str, float]:
-        found = min((*POLICIES, *KEYED), key=lambda name: of(scenario, name))
-        return found, of(scenario, found)
 
-    calm, calm_span = best(0)
-    dying, dying_span = best(1)
+def _best(rows: Rows, scenario: int) -> tuple[str, float]:
+    """Of a balancer's policies that know nothing of the nodes."""
+    found = min((*POLICIES, *KEYED), key=lambda name: _of(rows, scenario, name))
+    return found, _of(rows, scenario, found)
+
+
+def _answer(rows: Rows) -> str:
+    name, span = _best(rows, 0)
+    return (
+        f"Pull: nodes that fetch their work need {_of(rows, 0, HEDGED):.2f} times the shortest "
+        f"possible time, a balancer that pushes {span:.2f} with its best policy (`{name}`) and "
+        f"{_of(rows, 0, 'weighted_ring'):.2f} by a ring; and there is no balancer that could die."
+    )
+
+
+def _reading(rows: Rows) -> str:
+    of = partial(_of, rows)
+    calm, calm_span = _best(rows, 0)
+    dying, dying_span = _best(rows, 1)
     return (
         "Seed 002 says that without a central balancer a system is robust, but badly balanced, and "
         "needs more nodes for the same work. The first holds here, the second does not. A balancer "

@@ -30,7 +30,7 @@ Contestants = dict[str, Callable[[Demand], Policy]]
 
 
 def contestants(hpa: float) -> Contestants:
-    """Every policy with its defaults; HPA has none, so it gets a target."""
+    """Every policy with its defaults, but for HPA's target."""
     return {
         "fixed": lambda _: Fixed(),
         "step": lambda _: StepPolicy(),
@@ -44,7 +44,7 @@ def contestants(hpa: float) -> Contestants:
 
 @dataclass(slots=True)
 class Outcome:
-    """One policy on one trace."""
+    """One policy on one trace, in one run or in several."""
 
     policy: str
     tally: Tally
@@ -53,6 +53,21 @@ class Outcome:
     actions: int
     seconds: float
     series: list[tuple[float, int, int]] = field(default_factory=list)  # time, needed, ready
+
+    shares: list[float] = field(default_factory=list)  # of bad requests, run by run
+
+    def __add__(self, other: Outcome) -> Outcome:
+        """Both runs as one; the series stays that of the first."""
+        return Outcome(
+            self.policy, self.tally + other.tally, self.fit + other.fit,
+            self.worker_seconds + other.worker_seconds, self.actions + other.actions,
+            self.seconds + other.seconds, self.series, self.shares + other.shares,
+        )  # fmt: skip
+
+    @property
+    def workers(self) -> float:
+        """On average."""
+        return self.worker_seconds / self.seconds
 
     @property
     def hourly(self) -> float:
@@ -78,6 +93,7 @@ def compete(
         if now >= every * len(outcome.series):
             outcome.series.append((now, needed, ready))
     outcome.worker_seconds, outcome.actions = run.worker_seconds, run.actions
+    outcome.shares.append(outcome.tally.bad)
     return outcome
 
 

@@ -36,11 +36,23 @@ class Tally:
     came: int = 0
     failed: int = 0  # waited too long, and were refused
     late: int = 0  # answered, but over the SLO
+    long: int = 0  # of those, over it by their own work: late with any number of workers
 
     @property
     def bad(self) -> float:
         """The share of requests that failed or were late."""
         return (self.failed + self.late) / self.came if self.came else 0.0
+
+    @property
+    def waited(self) -> int:
+        """Requests that failed or were late because they had to wait."""
+        return self.failed + self.late - self.long
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.came + other.came, self.failed + other.failed,
+            self.late + other.late, self.long + other.long,
+        )  # fmt: skip
 
 
 class Crew:
@@ -73,7 +85,7 @@ class Crew:
     def _begin(self, queue: Sequence[tuple[float, float]], until: float) -> int:
         """How many of the queue have begun, or given up."""
         # Locals, and no function call for each request: this loop is the whole cost of a run.
-        slo, patience, failed, late = self._slo, self._patience, 0, 0
+        slo, patience, failed, late, long = self._slo, self._patience, 0, 0, 0
         free = [(hand.free_at, number) for number, hand in enumerate(self._ring)]
         heapify(free)
         busy, taken = [0.0] * len(free), [0] * len(free)
@@ -94,6 +106,7 @@ class Crew:
             taken[number] += 1
             if end - came > slo:
                 late += 1
+                long += work > slo
         for end, number in free:
             hand = self._ring[number]
             hand.free_at = end
@@ -101,6 +114,7 @@ class Crew:
             hand.taken += taken[number]
         self.tally.failed += failed
         self.tally.late += late
+        self.tally.long += long
         return done
 
     def _patient(

@@ -87,6 +87,12 @@ class Fit:
             self.excess += (ready - needed) / needed
             self.ticks_over += 1
 
+    def __add__(self, other: Fit) -> Fit:
+        return Fit(
+            self.ticks + other.ticks, self.missing + other.missing, self.excess + other.excess,
+            self.ticks_under + other.ticks_under, self.ticks_over + other.ticks_over,
+        )  # fmt: skip
+
     @property
     def measures(self) -> tuple[float, float, float, float]:
         """θU, θO, τU, τO in percent."""

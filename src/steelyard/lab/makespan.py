@@ -59,6 +59,7 @@ def run(wish: Makespan, watcher: Watcher) -> Report:
         name=NAME,
         title="Makespan: who piles up least?",
         method=_method(wish, len(few)),
+        answer=_answer(spans, stale),
         reading=_reading(spans, grown, stale),
         seed=wish.seed,
         requests=_requests(wish, len(few)),
@@ -194,6 +195,18 @@ def _method(wish: Makespan, few: int) -> str:
         f"{load:.0%} of what {workers} workers of {rate:g} requests/s can do, where the balancer's "
         f"knowledge is a snapshot, renewed every Δ seconds ({few} runs of {wish.requests:,} "
         "requests)."
+    )
+
+
+def _answer(spans: Sequence[tuple[Cell, ...]], stale: Sequence[tuple[Cell, ...]]) -> str:
+    later = {row[2]: float(row[3] or 0) - 1 for row in spans if row[:2] == ("identical", "equal")}
+    old = dict(zip(staleness.AGED, next(row for row in stale if row[0] == 2.0)[1:], strict=True))
+    return (
+        f"Random choice ends {later['weighted_random']:.0%} later than necessary, two choices "
+        f"{later['power_of_two']:.1%}. But who goes by news that is 2 s old does worse than who "
+        f"does not look at all ({old['random by score (paper)']:.0f} services per request by the "
+        f"paper's scores, {old['weighted_random']:.0f} blindly), so ours go by what they count "
+        f"themselves ({old['own count, shortest_wait']:.1f})."
     )
 
 

@@ -41,7 +41,13 @@ def _write_table(table: Table, file: Path) -> Path:
 
 
 def _section(report: Report, command: str, page: Path, figure: Path | None) -> str:
-    parts = [f"## {report.title}", f"`{command}`", report.method, report.reading]
+    parts = [
+        f"## {report.title}",
+        f"**{report.answer}**",
+        f"`{command}`",
+        report.method,
+        report.reading,
+    ]
     if figure is not None:
         parts.append(f"![{report.title}]({Path(os.path.relpath(figure, page.parent)).as_posix()})")
     for table in report.tables:

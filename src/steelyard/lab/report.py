@@ -40,6 +40,7 @@ class Report(Model):
     name: str
     title: str
     method: str  # what was simulated
+    answer: str  # in a sentence or two, for who reads no further
     reading: str  # what the figures mean, in plain words
     seed: int
     requests: int  # simulated in all

@@ -52,6 +52,7 @@ def run(wish: Validate, watcher: Watcher) -> Report:
             "for each of two choices, without the first tenth of a run. "
             "Arrivals are Poisson, services take a second on average (exponential)."
         ),
+        answer=_answer(waits, lengths),
         reading=_reading(waits, lengths),
         seed=wish.seed,
         requests=each * RUNS * (LONGER * len(LINES) + len(TWO_CHOICES_PUBLISHED)),
@@ -139,6 +140,13 @@ def _bar(what: str, rows: Sequence[tuple[Cell, ...]]) -> Bar:
 
 def _worst(rows: Sequence[tuple[Cell, ...]]) -> float:
     return max(abs(float(row[-2] or 0.0)) for row in rows)
+
+
+def _answer(waits: Sequence[tuple[Cell, ...]], lengths: Sequence[tuple[Cell, ...]]) -> str:
+    worst = max(_worst(waits), _worst(lengths))
+    return (
+        f"{'Yes' if worst <= 2 else 'No'}: it is off by {worst:.1f} % at most from what is known."
+    )
 
 
 def _reading(waits: Sequence[tuple[Cell, ...]], lengths: Sequence[tuple[Cell, ...]]) -> str:

@@ -24,7 +24,7 @@ TOGETHER = 512  # units that are submitted at once: the first are out while the 
 class Sink(NamedTuple):
     """Where the answer of a unit goes."""
 
-    deliver: Callable[[Answer], None]
+    deliver: Callable[[Sequence[Answer]], None]  # it may be told of several at once
     key: Any
     position: int = 0
     line: bytes | None = None  # its key in the journal

@@ -58,12 +58,15 @@ def test_the_greatest_need_counts(targets, seen, workers, why):
     assert (told.workers, told.why) == (pytest.approx(workers), why)
 
 
-@pytest.mark.parametrize(("load", "workers"), [([50, 50], 3), ([70] * 10, 10), ([0, 0], 2)])
+@pytest.mark.parametrize(
+    ("load", "workers"),
+    [([50, 50], 2.5), ([50] * 8, 7), ([50] * 32, 22), ([80] * 80, 80), ([0], 0)],
+)
 def test_a_small_fleet_has_spare_workers(load, workers):
-    """Two beside the load, at least; a large one has more than that by its share."""
-    told = need(Targets(70, spare=2), view(0, load))
+    """By the square root of its load; in a large one the target's own share is more than that."""
+    told = need(Targets(80, spare=1.5), view(0, load))
     assert told.workers == pytest.approx(workers)
-    assert told.why.endswith("target 70 with 2 spare")
+    assert told.why.endswith("target 80 with 1.5·√load spare")
 
 
 def test_utilization_is_stretched_where_it_ends():

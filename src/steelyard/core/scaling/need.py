@@ -5,10 +5,12 @@ Each metric has a target per worker, and tells a need of its own (Kubernetes' HP
 
 * utilization: the sum of all U over the target. It ends where workers are saturated: at 100 % a
   target of 60 can never ask for more than 5/3 of the workers there are. So from `SATURATED` on it
-  is stretched by what came over what was answered, which says how much more there is to do;
-  In a small fleet chance needs more room than that: of M/M/n the share that waits for longer than x
-  falls with e^(−(n − load)·x/s), so it is spare workers that count, and not their share. Hence at
-  least `spare` workers more than the load;
+  is stretched by what came over what was answered, which says how much more there is to do.
+  Chance needs room, too, and the smaller the fleet, the greater the share of it: requests come in
+  numbers that deviate by their square root, so a load of R needs R + β·√R workers for the same
+  service at any size (square-root staffing: Halfin and Whitt 1981, "Heavy-traffic limits for queues
+  with many exponential servers"). `spare` is β; with 1.5 one request in twelve finds every worker
+  busy. So a small fleet is sized by `spare`, and a large one by the target;
 * in flight: open exchanges, and those in the waiting line, over the target;
 * wait: the longest wait over the target, times the workers there are. No wait says that there are
   enough workers, not that fewer would do; so this one never stands alone.
@@ -19,6 +21,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import sqrt
 from statistics import fmean
 from typing import NamedTuple
 
@@ -33,10 +36,10 @@ class Targets:
     """What one worker is meant to carry; None: the metric does not count. One of the first two
     must."""
 
-    utilization: float | None = 70.0  # percent
+    utilization: float | None = 80.0  # percent
     in_flight: float | None = None
     wait: float | None = None  # seconds
-    spare: float = 2.0  # workers; see the module
+    spare: float = 1.5  # times the square root of the load; see the module
 
 
 class Need(NamedTuple):
@@ -97,7 +100,7 @@ class Needs:
             stretched = f" × {surge:.1f} for what came over what was answered" if surge > 1 else ""
             load = ready * view.mean * surge / 100
             yield Need(
-                max(load * 100 / self.targets.utilization, load + self.targets.spare),
+                max(load * 100 / self.targets.utilization, load + self.targets.spare * sqrt(load)),
                 f"U {view.mean:.0f}{stretched} of {ready}, target {self._carry}",
             )
         if self.targets.in_flight is not None:
@@ -113,7 +116,7 @@ class Needs:
 
     @property
     def _carry(self) -> str:
-        spare = f" with {self.targets.spare:g} spare" if self.targets.spare else ""
+        spare = f" with {self.targets.spare:g}·√load spare" if self.targets.spare else ""
         return f"{self.targets.utilization:g}{spare}"
 
     def _surge(self, view: View) -> float:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import zenoh
@@ -15,6 +17,7 @@ from steelyard.mesh.transport.security import Security
 LEASE = 1.5  # seconds without a word after which a peer is gone
 WORDS = 3  # in a lease; all nodes of a mesh say them to all others, so few is better
 PATIENCE = 5000  # ms for the handshake of a link: a busy machine may take its time with TLS
+THREADS = "(rx: (worker_threads: 1), acc: (handover: net), app: (handover: net))"
 RETRY = {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor": 1.5}
 # Of two nodes that hear of each other the one with the greater identity connects. When both do they
 # get in each other's way: each of 60 nodes idled at 0.44 % of a core with 45 threads, and not at
@@ -114,6 +117,25 @@ def _access(security: Security | None, keys: str) -> dict[str, Any]:
             "policies": [{"rules": ["mesh"], "subjects": ["members"]}],
         }
     }
+
+
+@contextmanager
+def few_threads() -> Iterator[None]:
+    """Within, the first session of a process is opened, which is when Zenoh makes its threads.
+
+    It makes seven, and passes a message through three or four of them; of the two that read, both
+    wake up for each. Three are left: one that reads and calls us, one that writes, and one for the
+    rest. Only the first calls us, so it may wait until the others have written something.
+    """
+    name = "ZENOH_RUNTIME"  # it has no other way to be told
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = THREADS
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
 
 
 def _config(settings: Mapping[str, Any]) -> zenoh.Config:

@@ -1,0 +1,47 @@
+"""What nodes wrote down of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Stay(NamedTuple):
+    """One unit at one node."""
+
+    unit: int
+    begin: float
+    end: float
+    done: bool
+
+
+def read(file: Path, until: float) -> list[Stay]:
+    """The stays at one node; what had no end ended with the node, or with the job."""
+    open_: dict[int, float] = {}
+    stays = []
+    for line in file.read_text().splitlines() if file.exists() else []:
+        what, unit, time = line.split()
+        if what == "begin":
+            open_[int(unit)] = float(time)
+        else:
+            stays.append(Stay(int(unit), open_.pop(int(unit)), float(time), done=True))
+    stays += [Stay(unit, begin, max(begin, until), done=False) for unit, begin in open_.items()]
+    return stays
+
+
+def busy(stays: Mapping[int, Sequence[Stay]], speeds: Sequence[float]) -> float:
+    """Work that was done, in seconds at speed 1."""
+    return sum(speeds[node] * (one.end - one.begin) for node in stays for one in stays[node])
+
+
+def lost(stays: Mapping[int, Sequence[Stay]], speeds: Sequence[float]) -> float:
+    """Work of all stays but the one that ended first, for each unit."""
+    ended = sorted((one.end, one.unit, node) for node in stays for one in stays[node] if one.done)
+    first = {unit: (end, node) for end, unit, node in reversed(ended)}
+    return sum(
+        speeds[node] * (one.end - one.begin)
+        for node in stays
+        for one in stays[node]
+        if first.get(one.unit) != (one.end, node) or not one.done
+    )

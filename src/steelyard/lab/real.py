@@ -1,0 +1,197 @@
+"""Push or pull on real processes, beside the simulation of the same job.
+
+The lab touches nothing real: who runs this experiment gives it a `play`, which does (the command
+line has one that starts balancers and nodes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from steelyard.lab.compare import SPEEDS
+from steelyard.lab.figure import numbers
+from steelyard.lab.job import Job, draw_job
+from steelyard.lab.pull import Hedge, Pull
+from steelyard.lab.push import Central, Network, Push
+from steelyard.lab.report import Bar, Cell, Report, Table
+from steelyard.lab.watcher import Watcher
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NAME = "compare-real"
+PANELS = 2
+PULL = "pull (mesh)"
+LINE = "least_in_flight, one each"
+PUSHED = ("weighted_ring", "least_in_flight", "shortest_wait", LINE)
+SCENARIOS = ("nobody dies", "a node dies")
+COLUMNS = (
+    "scenario", "method", "makespan / ideal", "simulated", "capacity used %", "simulated ",
+    "work lost %", "simulated  ", "messages / unit", "simulated   ",
+)  # fmt: skip
+NOTICE = 0.05  # seconds: the connections of a process that is killed are closed at once
+
+
+class Played(Protocol):
+    """What became of a job, simulated or not."""
+
+    @property
+    def makespan(self) -> float: ...
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def lost(self) -> float: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def used(self) -> float: ...
+
+
+Rows = dict[tuple[str, str], tuple[Cell, ...]]  # by scenario and method
+Play = Callable[[Job, str, int], Played]  # a job, a method, and units open per node
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """Units of so many seconds at speed 1, on average; units open at the balancer, per node."""
+
+    play: Play
+    units: int = 150
+    seconds: float = 0.3
+    nodes: int = 4
+    window: int = 4
+    seed: int = 1
+
+
+def run(wish: Real, watcher: Watcher) -> Report:
+    """Every method on the same job, once while all live and once with a node killed."""
+    methods = (*PUSHED, PULL)
+    watcher.begin(len(SCENARIOS) * len(methods), "jobs")
+    told: dict[tuple[str, str], tuple[Job, Played, Played]] = {}
+    for deaths, scenario in enumerate(SCENARIOS):
+        job = real_job(wish, deaths)
+        for method in methods:
+            watcher.tell(f"{scenario}, {method}")
+            real = wish.play(job, method, wish.window)
+            told[scenario, method] = (job, real, _simulated(job, method, wish))
+            watcher.step()
+    rows: Rows = {case: (*case, *_cells(*one)) for case, one in told.items()}
+    right = all(real.delivered == wish.units for _, real, _ in told.values())
+    return Report(
+        name=NAME,
+        title="Push or pull, on real processes",
+        method=_method(wish),
+        answer=_answer(rows),
+        reading=_reading(rows),
+        seed=wish.seed,
+        requests=len(told) * wish.units,
+        tables=(
+            Table(
+                name="jobs",
+                title="One job on this machine, and the simulation of the same job",
+                columns=COLUMNS,
+                rows=tuple(rows.values()),
+            ),
+        ),
+        bars=(
+            Bar(
+                what="every unit is delivered, once, by real processes of which one is killed",
+                got="none missing or twice" if right else "some missing or twice",
+                met=right,
+            ),
+        ),
+    )
+
+
+def real_job(wish: Real, deaths: int) -> Job:
+    """As `compare` draws it, in fewer and shorter units."""
+    speeds = [SPEEDS[-1 - number % len(SPEEDS)] for number in range(wish.nodes)]
+    drawn = draw_job(wish.units, speeds, deaths, wish.seed)
+    return Job(
+        [work * wish.seconds for work in drawn.works],
+        speeds,
+        {node: time * wish.seconds for node, time in drawn.deaths.items()},
+    )
+
+
+def draw(report: Report, axes: Sequence[Axes]) -> None:
+    """Real beside simulated, a row per method."""
+    names = list(dict.fromkeys(str(row[1]) for row in report.table("jobs").rows))[::-1]
+    for panel, scenario in zip(axes, SCENARIOS, strict=True):
+        found = [row for row in report.table("jobs").rows if row[0] == scenario]
+        places = [names.index(str(row[1])) for row in found]
+        for shift, column, colour, label in (
+            (0.2, 2, "#0072B2", "real processes"),
+            (-0.2, 3, "#999999", "simulated"),
+        ):
+            panel.barh([place + shift for place in places], numbers([row[column] for row in found]),
+                       height=0.38, color=colour, label=label)  # fmt: skip
+        panel.set_yticks(range(len(names)), names, fontsize="small")
+        panel.set_xlabel("makespan / the shortest possible")
+        panel.set_title(scenario)
+        panel.axvline(1.0, color="black", linewidth=1)
+    axes[0].legend(fontsize="small")
+
+
+def _simulated(job: Job, method: str, wish: Real) -> Played:
+    network = Network(notice=NOTICE)
+    if method == PULL:
+        return Pull(job, Hedge.LATE, network).run()
+    one_each = method == LINE
+    policy = "least_in_flight" if one_each else method
+    central = Central(policy, one_each=one_each, window=wish.window)
+    return Push(job, central, network, wish.seed).run()
+
+
+def _cells(job: Job, real: Played, simulated: Played) -> tuple[float, ...]:
+    both = (real, simulated)
+    return (
+        *(one.makespan / job.ideal for one in both),
+        *(100 * one.used for one in both),
+        *(100 * one.lost / job.total for one in both),
+        *(one.messages / len(job.works) for one in both),
+    )
+
+
+def _method(wish: Real) -> str:
+    speeds = ", ".join(f"{speed:g}" for speed in real_job(wish, 0).speeds)
+    return (
+        f"One job of {wish.units} units, whose work is Pareto distributed ({wish.seconds:g} s on "
+        f"average at speed 1), on {wish.nodes} processes of speeds {speeds}: units sleep, so that "
+        "they do not compete for this machine's cores. Pushed by `steelyard balancer` to HTTP "
+        f"servers that do one unit at a time, from a client with {wish.window} units open per "
+        "node; pulled by `steelyard mesh worker`. The same node is killed (SIGKILL) at the same "
+        "time for everybody. Nodes write down what they do; lost work is counted from that. A "
+        "balancer's messages are requests and answers on both its sides, the mesh's are pulls and "
+        "grants; keep-alives count for nobody. One run of each, so differences of a few percent "
+        "say nothing; the machine and its load are part of it."
+    )
+
+
+def _of(rows: Rows, scenario: int, name: str, at: int) -> float:
+    return float(rows[SCENARIOS[scenario], name][at] or 0)
+
+
+def _answer(rows: Rows) -> str:
+    best = min(PUSHED, key=lambda name: _of(rows, 0, name, 2))
+    return (
+        f"On real processes the mesh takes {_of(rows, 0, PULL, 2):.2f} times the shortest possible "
+        f"time ({_of(rows, 1, PULL, 2):.2f} when a node is killed), the best way to push "
+        f"(`{best}`) {_of(rows, 0, best, 2):.2f} ({_of(rows, 1, best, 2):.2f}), a ring "
+        f"{_of(rows, 0, 'weighted_ring', 2):.2f} ({_of(rows, 1, 'weighted_ring', 2):.2f})."
+    )
+
+
+def _reading(rows: Rows) -> str:
+    off = [abs(float(row[2] or 0) / float(row[3] or 1) - 1) for row in rows.values()]
+    return (
+        f"The simulation is off by {max(off):.0%} at most, and by {sum(off) / len(off):.0%} on "
+        "average: what it leaves out is the time in which processes, HTTP and Zenoh pass units "
+        f"on. The mesh needs {_of(rows, 0, PULL, 8):.1f} messages per unit, a balancer "
+        f"{_of(rows, 0, 'least_in_flight', 8):.1f}. Of the job's work "
+        f"{_of(rows, 1, PULL, 6):.1f} % was done for nothing by the mesh when a node was killed, "
+        "copies of late units included, and "
+        f"{_of(rows, 1, 'least_in_flight', 6):.1f} % under `least_in_flight`."
+    )

@@ -1,0 +1,26 @@
+"""What nodes wrote down."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.bench.jobs.diary import Stay, busy, lost, read
+
+
+def test_a_stay_without_an_end_ends_with_its_node(tmp_path):
+    """And a node that got nothing has no diary."""
+    file = tmp_path / "node.txt"
+    file.write_text("begin 0 1.0\nend 0 2.0\nbegin 1 2.0\n")
+    assert read(file, until=5.0) == [Stay(0, 1.0, 2.0, True), Stay(1, 2.0, 5.0, False)]
+    assert read(tmp_path / "none.txt", until=5.0) == []
+
+
+def test_only_the_first_end_of_a_unit_is_of_use():
+    """The copy that ended later, and what was cut off, are lost."""
+    stays = {
+        0: [Stay(0, 0.0, 1.0, True), Stay(1, 1.0, 4.0, True)],
+        1: [Stay(1, 1.0, 2.0, True), Stay(2, 2.0, 2.5, False)],
+        2: [Stay(2, 3.0, 4.0, True)],
+    }
+    assert busy(stays, [1.0, 2.0, 4.0]) == pytest.approx(1 + 3 + 2 + 1 + 4)
+    assert lost(stays, [1.0, 2.0, 4.0]) == pytest.approx(3 + 1)

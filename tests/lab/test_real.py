@@ -1,0 +1,48 @@
+"""Push or pull on real processes, with a stage of our own."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.lab.pull import Hedge, Pull
+from steelyard.lab.push import Network
+from steelyard.lab.real import PULL, PUSHED, SCENARIOS, Real, real_job, run
+from tests.lab.watch import Counting
+
+
+def simulated(job, method, window):
+    """A play that is none."""
+    return Pull(job, Hedge.LATE, Network()).run()
+
+
+def test_every_method_is_played_beside_its_simulation():
+    """In both scenarios, on the same job; what is not delivered is told."""
+    watcher = Counting()
+    report = run(Real(simulated, units=30), watcher)
+    assert watcher.done == watcher.planned == len(report.table("jobs").rows)
+    assert [row[:2] for row in report.table("jobs").rows] == [
+        (scenario, method) for scenario in SCENARIOS for method in (*PUSHED, PULL)
+    ]
+    pulled = dict(zip(report.table("jobs").columns, report.table("jobs").rows[4], strict=True))
+    assert pulled["makespan / ideal"] == pytest.approx(pulled["simulated"], rel=0.01)
+    assert [bar.met for bar in report.bars] == [True]
+
+
+def test_a_unit_that_is_missing_is_no_success():
+    """The bar is about real processes, not about their simulation."""
+
+    def losing(job, method, window):
+        told = simulated(job, method, window)
+        told.delivered -= method == PULL
+        return told
+
+    assert [bar.met for bar in run(Real(losing, units=10), Counting()).bars] == [False]
+
+
+def test_the_job_is_that_of_the_comparison_in_small():
+    """Unequal nodes, units of the length that was asked for, and a death within the job."""
+    job = real_job(Real(simulated, units=2000, seconds=0.1), 1)
+    assert len(set(job.speeds)) > 1
+    assert sum(job.works) / 2000 == pytest.approx(0.1, rel=0.3)
+    assert len(job.deaths) == 1
+    assert max(job.deaths.values()) <= job.ideal
