@@ -71,7 +71,7 @@ def mesh_run(
     with load("client").Client(place=place, weight=weight, journal=journal) as client:
         job: Job = client.starmap(function, calls, keys=range(1, len(calls) + 1), rules=rules)
         with _writer(out) as file:
-            _write(job, file)
+            _write(job, len(calls), file)
     Messages().print(str(job.progress), markup=False)
     if job.failed:
         raise typer.Exit(1)
@@ -112,9 +112,9 @@ def _writer(out: Path | None) -> Iterator[TextIO]:
         yield file
 
 
-def _write(job: Job, file: TextIO) -> None:
+def _write(job: Job, total: int, file: TextIO) -> None:
     with RichWatcher(Messages()) as watcher:
-        watcher.begin(job.total, "units")
+        watcher.begin(total, "units")
         for answer in job.as_completed():
             file.write(json.dumps(_row(answer), default=_plain, ensure_ascii=False) + "\n")
             watcher.tell(str(job.progress))

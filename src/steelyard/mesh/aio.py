@@ -60,12 +60,13 @@ class AsyncClient:
 
         job.tell(wake)
         try:
-            for _ in range(job.total):
-                while (answer := job.next_now()) is None:
-                    arrived.clear()
-                    if (answer := job.next_now()) is not None:
-                        break
+            while True:
+                arrived.clear()
+                if (answer := job.next_now()) is not None:
+                    yield answer
+                elif job.over:
+                    return
+                else:
                     await arrived.wait()
-                yield answer
         finally:
             job.cancel()

@@ -13,7 +13,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +23,7 @@ from steelyard.errors import SteelyardError, UsageError
 from steelyard.mesh import codec
 from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.wire import pack_call
+from steelyard.mesh.feed import Feed, Lot, Sink
 from steelyard.mesh.function import name_of, rules_of
 from steelyard.mesh.future import UnitFuture
 from steelyard.mesh.job import Job
@@ -38,16 +39,14 @@ from steelyard.mesh.transport.base import Link, Peer, Query
 
 log = logging.getLogger(__name__)
 
-TOGETHER = 512  # units that are submitted at once: the first are out while the rest is packed
 
+class Kind(NamedTuple):
+    """What units of one job share."""
 
-class Sink(NamedTuple):
-    """Where the answer of a unit goes."""
-
-    deliver: Callable[[Sequence[Answer]], None]  # it may be told of several at once
-    key: Any
-    position: int = 0
-    line: bytes | None = None  # its key in the journal
+    function: str
+    rules: Rules
+    until: float | None
+    keys: Keys  # in the journal
 
 
 class Client:
@@ -74,6 +73,7 @@ class Client:
         self._queries: dict[int, Query] = {}
         self._sinks: dict[int, Sink] = {}
         self._workers = threading.Condition()
+        self._sending = threading.Lock()  # what is sent is sent before it is closed
         self._closed = False
         self._delivered = 0
         self.pulls = 0  # how many nodes have sent
@@ -98,9 +98,13 @@ class Client:
         """A unit for each item, or for each tuple of items of several iterables.
 
         `keys` are what answers are known by; by default the items. `within` is how many seconds
-        all of it may take: units that are not done by then end as EXPIRED.
+        all of it may take: units that are not done by then end as EXPIRED. Items are taken as
+        they are needed, some thousands ahead, in a thread.
         """
-        return self.starmap(function, zip(*arguments, strict=False), keys=keys, within=within)
+        calls = zip(*arguments, strict=False)
+        sizes = [len(one) for one in arguments if isinstance(one, Sized)]
+        total = min(sizes) if len(sizes) == len(arguments) else None
+        return self._start(function, calls, total, keys, within, rules_of(function))
 
     def starmap(
         self,
@@ -112,27 +116,34 @@ class Client:
         rules: Rules | None = None,
     ) -> Job:
         """The same for calls whose arguments are there already, as a sequence each."""
-        calls = list(arguments)
-        named = [call[0] if len(call) == 1 else call for call in calls] if keys is None else keys
-        name = name_of(function)
-        packed = [pack_call(*call) for call in calls]
-        numbers: list[int] = []
-        job = Job(len(calls), self.workers, lambda: self._drop(numbers))
-        sinks = [Sink(job.deliver, key, at) for at, key in enumerate(named)]
-        if len(sinks) != len(calls):
-            raise UsageError(f"{len(sinks)} keys for {len(calls)} units", hint="one for each")
-        self._send(name, rules or rules_of(function), packed, sinks, within, numbers)
+        total = len(arguments) if isinstance(arguments, Sized) else None
+        return self._start(function, arguments, total, keys, within, rules or rules_of(function))
+
+    def _start(
+        self,
+        function: Callable[..., Any] | str,
+        calls: Iterable[Sequence[Any]],
+        total: int | None,
+        keys: Iterable[Any] | None,
+        within: float | None,
+        rules: Rules,
+    ) -> Job:
+        if isinstance(keys, Sized) and total is not None and len(keys) != total:
+            raise UsageError(f"{len(keys)} keys for {total} units", hint="one for each")
+        until = None if within is None else time.monotonic() + within
+        kind = Kind(name_of(function), rules, until, Keys())
+        job = Job(total, self.workers, lambda: self._drop_all(job.deliver))
+        Feed(job, calls, keys, lambda lot: self._send(kind, lot)).start()
         return job
 
     def submit(
         self, function: Callable[..., Any] | str, /, *args: Any, **kwargs: Any
     ) -> Future[Any]:
         """One unit, as a future of its value."""
-        numbers: list[int] = []
-        future = UnitFuture(lambda: self._drop(numbers))
-        name, rules = name_of(function), rules_of(function)
+        future: UnitFuture = UnitFuture(lambda: self._drop_all(future.deliver))
+        kind = Kind(name_of(function), rules_of(function), None, Keys())
         sink = Sink(future.deliver, args[0] if len(args) == 1 else args)
-        self._send(name, rules, [pack_call(*args, **kwargs)], [sink], None, numbers)
+        self._send(kind, [(pack_call(*args, **kwargs), sink)])
         return future
 
     def workers(self) -> int:
@@ -146,9 +157,10 @@ class Client:
 
     def close(self) -> None:
         """Leave the mesh; units that have not ended are cancelled."""
-        if self._closed:
-            return
-        self._closed = True
+        with self._sending:
+            if self._closed:
+                return
+            self._closed = True
         self._drop(list(self._sinks))
         self._loop.close()
         self._link.close()
@@ -166,36 +178,24 @@ class Client:
     ) -> None:
         self.close()
 
-    def _send(
-        self,
-        function: str,
-        rules: Rules,
-        packed: Sequence[bytes],
-        sinks: Sequence[Sink],
-        within: float | None,
-        numbers: list[int],
-    ) -> None:
-        if self._closed:
-            raise UsageError("this client is closed", hint="make another one")
-        until = None if within is None else time.monotonic() + within
-        units = list(zip(packed, sinks, strict=True))
+    def _send(self, kind: Kind, lot: Lot) -> None:
         if self._journal is not None:
-            units = self._resume(self._journal, function, units)
-        for first in range(0, len(units), TOGETHER):
+            lot = self._resume(self._journal, kind, lot)
+        with self._sending:
+            if self._closed:
+                raise UsageError("this client is closed", hint="make another one")
             tasks = []
-            for arguments, sink in units[first : first + TOGETHER]:
+            for arguments, sink in lot:
                 number = next(self._numbers)
                 self._sinks[number] = sink
-                numbers.append(number)
-                tasks.append(Task(number, function, arguments, rules, until))
+                tasks.append(Task(number, kind.function, arguments, kind.rules, kind.until))
             self._loop.put(events.Submitted(tuple(tasks)))
 
-    def _resume(
-        self, journal: Journal, function: str, units: Iterable[tuple[bytes, Sink]]
-    ) -> list[tuple[bytes, Sink]]:
+    def _resume(self, journal: Journal, kind: Kind, lot: Lot) -> Lot:
         """Deliver what an earlier life has brought; return what is left."""
-        keys = Keys()
-        known = [(keys.of(function, arguments), arguments, sink) for arguments, sink in units]
+        known = [
+            (kind.keys.of(kind.function, arguments), arguments, sink) for arguments, sink in lot
+        ]
         lines = journal.find(key for key, _, _ in known)
         for key, _, sink in known:
             if key in lines:
@@ -206,6 +206,11 @@ class Client:
                 )  # fmt: skip
                 sink.deliver([answer])
         return [(a, sink._replace(line=key)) for key, a, sink in known if key not in lines]
+
+    def _drop_all(self, deliver: Callable[[Sequence[Answer]], None]) -> None:
+        """Those units whose answers would go there."""
+        mine = [number for number, sink in list(self._sinks.items()) if sink.deliver == deliver]
+        self._drop(mine)
 
     def _drop(self, numbers: Iterable[int]) -> None:
         self._loop.put(events.Dropped(tuple(numbers)))

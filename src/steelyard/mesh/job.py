@@ -28,7 +28,7 @@ class Progress:
     """How far a job is."""
 
     done: int
-    total: int
+    total: int | None  # None while units come from a generator that has not ended
     failed: int
     workers: int  # children of all nodes that are there
     seconds: float  # since it began
@@ -37,14 +37,17 @@ class Progress:
     def __str__(self) -> str:
         left = "" if self.eta is None else f", {self.eta:.0f} s left"
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"{self.done} of {self.total} units{failed}, {self.workers} workers{left}"
+        total = "" if self.total is None else f" of {self.total}"
+        return f"{self.done}{total} units{failed}, {self.workers} workers{left}"
 
 
 class Job:
     """Answers, as they come, each of them once. Iterating it is `as_completed`."""
 
-    def __init__(self, total: int, workers: Callable[[], int], drop: Callable[[], None]) -> None:
-        self.total = total
+    def __init__(
+        self, total: int | None, workers: Callable[[], int], drop: Callable[[], None]
+    ) -> None:
+        self.total = total  # as far as it is known
         self.done = 0
         self.failed = 0
         self._workers, self._drop = workers, drop
@@ -55,6 +58,35 @@ class Job:
         self._many = threading.Condition(lock)  # for who need not see each of them at once
         self._tell: Callable[[], None] | None = None
         self._taken = 0
+        self._sealed = False  # all of its units have been submitted
+        self._error: BaseException | None = None  # why there are no more
+        self._cancelled = False
+        self._enough: int | None = None  # the number of answers that makes room for more units
+        self._room = threading.Event()
+
+    def seal(self, total: int, error: BaseException | None = None) -> None:
+        """So many units have been submitted, and no more will be; called by the client."""
+        with self._arrived:
+            self.total, self._error, self._sealed = total, error, True
+            self._arrived.notify_all()
+            self._many.notify_all()
+            tell = self._tell
+        if tell is not None:
+            tell()
+
+    def wait_for_room(self, submitted: int, most: int) -> bool:
+        """Until at most so many units have not ended; False when no more are wanted."""
+        with self._arrived:
+            self._room.clear()
+            self._enough = submitted - most
+            self._make_room()
+        self._room.wait()
+        return not self._cancelled
+
+    def _make_room(self) -> None:
+        if self._cancelled or (self._enough is not None and self.done >= self._enough):
+            self._enough = None
+            self._room.set()
 
     def deliver(self, answers: Sequence[Answer]) -> None:
         """More units have ended; called by the client, with each of them once."""
@@ -65,6 +97,7 @@ class Job:
             self._arrived.notify_all()
             if self._worth_a_look():
                 self._many.notify_all()
+            self._make_room()
             tell = self._tell
         if tell is not None:
             tell()
@@ -80,6 +113,18 @@ class Job:
         with self._arrived:
             return self._take() if self._answers else None
 
+    @property
+    def over(self) -> bool:
+        """Whether all answers have been taken; raises what ended the units too soon."""
+        with self._arrived:
+            return self._over()
+
+    def _over(self) -> bool:
+        over = self._sealed and self._taken == self.total
+        if over and self._error is not None:
+            raise self._error
+        return over
+
     def _take(self) -> Answer:
         self._taken += 1
         return self._answers.popleft()
@@ -89,11 +134,11 @@ class Job:
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             with self._arrived:
-                if self._taken == self.total:
-                    return
                 left = None if end is None else max(0.0, end - time.monotonic())
-                if not self._arrived.wait_for(lambda: bool(self._answers), left):
+                if not self._arrived.wait_for(lambda: self._answers or self._over(), left):
                     raise JobTimeoutError(f"timed out: {self.progress}")
+                if not self._answers:
+                    return
                 answer = self._take()
             yield answer
 
@@ -104,13 +149,13 @@ class Job:
         """All values, in the order of what was submitted; the first failure is raised."""
         end = None if timeout is None else time.monotonic() + timeout
         found: dict[int, Any] = {}
-        while self._taken < self.total:
+        while not self.over:
             for answer in self._take_many(end):
                 if answer.error is not None:
                     self.cancel()
                     raise answer.error
                 found[answer.position] = unpack(answer.packed)
-        return [found[position] for position in range(self.total)]
+        return [found[position] for position in range(len(found))]
 
     def _take_many(self, end: float | None) -> Iterable[Answer]:
         """Those that are there, when they are enough to wake somebody up for."""
@@ -123,22 +168,30 @@ class Job:
         return answers
 
     def _worth_a_look(self) -> bool:
-        return self.done == self.total or self.failed > 0 or len(self._answers) >= MANY
+        return self._ended() or self.failed > 0 or len(self._answers) >= MANY
+
+    def _ended(self) -> bool:
+        """Whether every unit has, and there will be no more."""
+        return self._sealed and self.done == self.total
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until every unit has ended; False when the time was over before."""
         with self._arrived:
-            return self._arrived.wait_for(lambda: self.done == self.total, timeout)
+            return self._arrived.wait_for(self._ended, timeout)
 
     def cancel(self) -> None:
-        """Units that have not ended end as CANCELLED."""
-        if self.done < self.total:
+        """Units that have not ended end as CANCELLED; of those to come none is made."""
+        with self._arrived:
+            self._cancelled = True
+            self._make_room()
+            ended = self._ended()
+        if not ended:
             self._drop()
 
     @property
     def progress(self) -> Progress:
         """How far it is."""
         seconds = time.monotonic() - self._began
-        left = self.total - self.done
-        eta = seconds / self.done * left if self.done else None
+        known = self.done and self.total is not None
+        eta = seconds / self.done * (self.total - self.done) if known else None  # type: ignore[operator]
         return Progress(self.done, self.total, self.failed, self._workers(), seconds, eta)

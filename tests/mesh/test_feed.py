@@ -1,0 +1,107 @@
+"""Units that are packed as they are needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from steelyard import mesh
+from steelyard.errors import UsageError
+from steelyard.mesh import feed
+from steelyard.mesh.execution.wire import WireError
+from tests.mesh import jobs
+from tests.mesh.conftest import PATIENCE
+from tests.waiting import wait_until
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a small job is a large one."""
+    monkeypatch.setattr(feed, "AHEAD", 32)
+    monkeypatch.setattr(feed, "TOGETHER", 8)
+
+
+class Counted:
+    """A generator that tells how far it is."""
+
+    def __init__(self, count: int) -> None:
+        self.taken = 0
+        self._count = count
+
+    def __iter__(self) -> Iterator[int]:
+        for number in range(self._count):
+            self.taken += 1
+            yield number
+
+
+def test_a_generator_is_never_far_ahead_of_the_answers(client: mesh.Client) -> None:
+    """However long it is; and its length is known when it has ended."""
+    numbers = Counted(1000)
+    job = client.map(jobs.double, numbers)
+    assert job.total is None
+    found, most = [], 0
+    for answer in job.as_completed(PATIENCE):
+        most = max(most, numbers.taken - job.done)
+        found.append(answer.value)
+    assert sorted(found) == list(range(0, 2000, 2))
+    assert most <= 32 + 2 * 8  # the last answers may have been counted a moment later
+    assert (job.total, job.progress.total) == (1000, 1000)
+
+
+def test_a_generator_waits_while_no_unit_ends(client: mesh.Client) -> None:
+    """Cancelled, it is not asked for more; the units that were made are answered."""
+    seconds = Counted(10_000)
+    job = client.starmap(jobs.snooze, ((3600.0,) for _ in seconds))
+    assert str(job.progress) == "0 units, 4 workers"
+    assert seconds.taken == 32
+    job.cancel()
+    answers = list(job.as_completed(PATIENCE))
+    assert len(answers) == job.total == seconds.taken < 10_000
+    assert not any(answer.ok for answer in answers)
+
+
+def test_the_length_of_a_list_is_known_at_once(client: mesh.Client) -> None:
+    """Though its units are packed later; values are in order."""
+    job = client.map(jobs.add, range(200), range(300))
+    assert job.total == 200
+    assert job.values(PATIENCE) == list(range(0, 400, 2))
+
+
+@pytest.mark.parametrize(
+    ("items", "keys", "error"),
+    [
+        ((1 / (100 - n) for n in range(200)), None, ZeroDivisionError),
+        (({1} if n == 100 else n for n in range(200)), None, WireError),
+        (range(200), iter(range(100)), UsageError),
+    ],
+    ids=["a generator that fails", "a unit that cannot be sent", "too few keys"],
+)
+def test_what_ends_the_units_too_soon_is_raised_after_the_answers(
+    client: mesh.Client, items: object, keys: object, error: type[Exception]
+) -> None:
+    """Those before it are answered."""
+    job = client.map(jobs.double, items, keys=keys)  # type: ignore[arg-type]
+    found = []
+    with pytest.raises(error):
+        found.extend(job.as_completed(PATIENCE))
+    assert len(found) == 100
+
+
+def test_closing_a_client_ends_a_job_that_has_more_units(client: mesh.Client) -> None:
+    """Who takes its answers is told, and does not wait for ever."""
+    job = client.map(jobs.snooze, (3600.0 for _ in range(10_000)))
+    told: list[BaseException] = []
+
+    def take() -> None:
+        try:
+            list(job)
+        except UsageError as error:
+            told.append(error)
+
+    taking = threading.Thread(target=take)
+    taking.start()
+    client.close()
+    taking.join(PATIENCE)
+    wait_until(lambda: "closed" in str(told), PATIENCE)
