@@ -42,7 +42,7 @@ class AllOrNothing(build_ext):
 
 # What is made for every exchange: kept for the next one when it goes, and in no reference cycle.
 # Decorators in a `.pxd` would say this better, but Cython heeds them only in a `.pyx`.
-LIGHT = {"answer", "fields", "forward", "grammar"}
+LIGHT = {"answer", "forward", "heads"}
 KEPT = {"freelist": 64}
 ACYCLIC = {"no_gc": True}
 MANNERS = {stem: {**KEPT, **ACYCLIC} for stem in LIGHT} | {"framing": ACYCLIC, "exchange": KEPT}

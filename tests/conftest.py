@@ -142,11 +142,17 @@ def private_swarm() -> Iterator[Swarm]:
 
 @pytest.fixture
 def swarm(private_swarm: Swarm, monkeypatch: pytest.MonkeyPatch) -> Iterator[Swarm]:
-    """That swarm as everybody's; after the test there is on it what there was before."""
-    monkeypatch.setenv("DOCKER_HOST", private_swarm.manager.url)
-    before = private_swarm.things()
-    yield private_swarm
-    assert private_swarm.settled(before) == before
+    with borrowed(private_swarm, monkeypatch):
+        yield private_swarm
+
+
+@contextlib.contextmanager
+def borrowed(swarm: Swarm, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A swarm as everybody's; afterwards there is on it what there was before."""
+    monkeypatch.setenv("DOCKER_HOST", swarm.manager.url)
+    before = swarm.things()
+    yield
+    assert swarm.settled(before) == before
 
 
 @pytest.fixture

@@ -14,15 +14,8 @@ from steelyard.balancer.answer import Answer
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import Forward
 from steelyard.balancer.framing import ChunkedBody
-from steelyard.balancer.grammar import (
-    END,
-    AnswerHead,
-    RequestHead,
-    find_end,
-    parse_answer,
-    parse_request,
-    skip_empty_lines,
-)
+from steelyard.balancer.grammar import END, Reader, skip_empty_lines
+from steelyard.balancer.heads import AnswerHead, RequestHead
 from steelyard.balancer.origin import Manner, Origin
 
 LIMIT = 32 * 1024
@@ -48,12 +41,16 @@ ADDED = frozenset(
 
 def request_head(text: bytes) -> RequestHead:
     """A request's head, of which this is all but the empty line."""
-    return parse_request(text + END, len(text), FIELDS)
+    head = Reader(LIMIT, FIELDS).request(text + END, 0)
+    assert head is not None
+    return head
 
 
 def answer_head(text: bytes) -> AnswerHead:
     """The same of an answer's."""
-    return parse_answer(text + END, len(text), FIELDS)
+    head = Reader(LIMIT, FIELDS).answer(text + END, 0)
+    assert head is not None
+    return head
 
 
 @dataclass
@@ -80,8 +77,7 @@ class Requests:
 
     def __init__(self, limit: int = LIMIT, fields: int = FIELDS) -> None:
         self.read = Read()
-        self._limit = limit
-        self._fields = fields
+        self._reader = Reader(limit, fields)
         self._buffer = b""
         self._seen = 0
         self._forward: Forward | None = None
@@ -108,14 +104,13 @@ class Requests:
             self._buffer = skip_empty_lines(self._buffer)
             if self._buffer in (b"", b"\r"):
                 return False
-        end = find_end(self._buffer, self._seen, self._limit)
-        if end < 0:
+        head = self._reader.request(self._buffer, self._seen)
+        if head is None:
             self._seen = len(self._buffer)
             return False
-        head = parse_request(self._buffer, end, self._fields)
         forward = Forward(head, ORIGIN, -1)
         self._seen = 0
-        self._buffer = self._buffer[end + len(END) :]
+        self._buffer = self._buffer[self._reader.end :]
         self.read.taken.append(
             Taken(head, (forward.replay or b"") + forward.held, forward.done, self._buffer)
         )
@@ -162,7 +157,7 @@ class Relay:
 
 def answer(pieces: Iterable[bytes], request: bytes = b"GET / HTTP/1.1\r\nHost: a.org") -> Relay:
     """Read a worker's bytes in these pieces; then it closes."""
-    reader = Answer(request_head(request), LIMIT, FIELDS)
+    reader = Answer(request_head(request), Reader(LIMIT, FIELDS))
     relay = Relay()
     try:
         for piece in pieces:

@@ -26,7 +26,7 @@ from math import inf
 from steelyard.balancer.counters import Bell
 from steelyard.balancer.loop import IN, Handler, Loop
 from steelyard.balancer.plane import Plane
-from steelyard.balancer.table import Directory, Place
+from steelyard.balancer.table import Directory, Place, Table
 from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
@@ -340,18 +340,22 @@ class Stage:
         (worker,) = self.workers
         return worker
 
-    def queue(self, *entries: Entry) -> None:
+    def queue(self, *entries: Entry, epoch: str = "e") -> None:
         """Publish a queue, and wait until it is served from if the plane runs."""
+        table = self.table(*entries, epoch=epoch)
+        self.plane.offer(table)
+        if self.thread.is_alive():
+            until(lambda: self.plane.table is table)
+
+    def table(self, *entries: Entry, epoch: str = "e") -> Table:
+        """The table of the next queue."""
         self._version += 1
-        queue = Queue(application="a", epoch="e", version=self._version, workers=entries)
+        queue = Queue(application="a", epoch=epoch, version=self._version, workers=entries)
         places: dict[tuple[str, int], Place] = {
             (entry.host, entry.port): (socket.AF_INET, (entry.host, entry.port))
             for entry in entries
         }
-        table = self.directory.update(queue, places, time.monotonic())
-        self.plane.offer(table)
-        if self.thread.is_alive():
-            until(lambda: self.plane.table is table)
+        return self.directory.update(queue, places, time.monotonic())
 
     def call(self, receive_buffer: int | None = None) -> Wire:
         """A client's connection."""

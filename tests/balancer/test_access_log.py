@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from steelyard.balancer.access_log import FORMATS, AccessLog, as_combined, as_json
-from steelyard.balancer.grammar import RequestHead
+from steelyard.balancer.heads import RequestHead
 from steelyard.balancer.journal import COMPLETE, Journal, Note
 from steelyard.errors import UsageError
 from tests.balancer.stage import GET, PATIENCE, Wire, always, until

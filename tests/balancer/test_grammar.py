@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.balancer.fields import BadMessageError
-from steelyard.balancer.grammar import find_end, parse_request
+from steelyard.balancer.grammar import Reader, find_end
 from tests.balancer.reading import answer_head, request_head
 
 HOST = b"Host: example.org"
@@ -327,14 +327,13 @@ def test_largest_head() -> None:
 
 def outcome(pieces: list[bytes], limit: int) -> object:
     """What a reader gets that receives a head in these pieces."""
-    data, seen = b"", 0
+    data, seen, reader = b"", 0, Reader(limit, 10)
     try:
         for piece in pieces:
             data += piece
-            end = find_end(data, seen, limit)
-            if end >= 0:
-                head = parse_request(data, end, 10)
-                return head.method, head.target, head.lines, data[end:][:4]
+            head = reader.request(data, seen)
+            if head is not None:
+                return head.method, head.target, head.lines, data[: reader.end][-4:]
             seen = len(data)
     except BadMessageError as bad:
         return bad.status

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.balancer.fields import SPECIAL
-from steelyard.balancer.grammar import RequestHead
 from steelyard.balancer.headers import answer_start, interim, request_start
+from steelyard.balancer.heads import RequestHead
 from steelyard.balancer.origin import Manner, Origin
 from tests.balancer.reading import answer_head, request_head
 

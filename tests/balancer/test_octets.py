@@ -62,10 +62,11 @@ def test_spans_cut_and_matches(data: bytes, start: int, end: int) -> None:
     assert not octets.matches(data, start, end, part + b"a")
 
 
-@given(st.lists(SOME))
-def test_joined(parts: list[bytes]) -> None:
-    """One after the other."""
-    assert octets.joined(tuple(parts)) == b"".join(parts)
+@given(SOME, st.integers(0, 8), st.lists(SOME, min_size=4, max_size=4))
+def test_joined(text: bytes, size: int, parts: list[bytes]) -> None:
+    """One after the other, the first as far as it is wanted."""
+    size = min(size, len(text))
+    assert octets.joined(text, size, *parts) == text[:size] + b"".join(parts)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from steelyard.balancer.alphabets import TOKEN
 from steelyard.balancer.counters import Bell
-from steelyard.balancer.grammar import RequestHead
+from steelyard.balancer.heads import RequestHead
 from steelyard.balancer.sticky import Sticky, digest, read_secret, without_cookie
 from steelyard.balancer.worker import Worker
 from steelyard.core.lifecycle import State

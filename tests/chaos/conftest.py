@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conftest import started
+from tests.conftest import borrowed, started
 from tests.docker.swarm import Swarm, private_nodes
 
 
@@ -18,8 +18,6 @@ def nodes() -> Iterator[Swarm]:
 
 @pytest.fixture
 def three(nodes: Swarm, monkeypatch: pytest.MonkeyPatch) -> Iterator[Swarm]:
-    """Three nodes, of which the first is the manager; afterwards there is on them what was."""
-    monkeypatch.setenv("DOCKER_HOST", nodes.manager.url)
-    before = nodes.things()
-    yield nodes
-    assert nodes.settled(before) == before
+    """Three nodes, of which the first is the manager."""
+    with borrowed(nodes, monkeypatch):
+        yield nodes

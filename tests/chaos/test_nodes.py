@@ -65,7 +65,7 @@ async def test_workers_are_stopped_wherever_they_are(
 @pytest.fixture
 def gateway(three: Swarm, tmp_path: Path) -> Iterator[SwarmGateway]:
     flags = ("--min", "6", "--max", "6", "--runtime-pull", BY_NAME, "--probe-boot", "120", *QUICK)
-    made = SwarmGateway(three, tmp_path / "state", *flags, "--gateway-answer-timeout", "2")
+    made = SwarmGateway(three, tmp_path / "state", *flags)
     yield made
     made.destroy()
 
@@ -93,11 +93,9 @@ async def test_a_node_that_is_lost_is_made_up_for(three: Swarm, gateway: SwarmGa
         failed = len(load.failed)
         await load.more(400)
         assert len(load.failed) == failed
-    # Only what was under way there is lost: a balancer waits for its answer, then says 504. Before
-    # the worker is out of the ring a client may meet it once more.
-    assert load.errors == []
-    assert set(load.statuses) <= {200, 504}
-    assert load.statuses[504] <= 2 * load.connections
+    # What was under way there is tried elsewhere as soon as the manager has missed the node, long
+    # before the minute that a balancer waits for an answer.
+    assert load.failed == []
     replaced = [d.reason for d in told.decisions if d.action == "replace"]
     assert len(replaced) == 2
     assert all("node node3 is down" in reason for reason in replaced)

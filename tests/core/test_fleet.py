@@ -222,6 +222,17 @@ class TestDeath:
         queues = [c.queue for c in out if isinstance(c, cmd.Publish)]
         assert [e.name for e in queues[-1].workers] == ["w2"]
 
+    def test_a_worker_that_is_being_stopped_is_named_to_its_end(self):
+        """It may still answer what it was asked; of one that is not named nothing is expected."""
+        d = Driver(hung=5.0).booted()
+        for _ in range(2):
+            d.tell(ev.Probed("w1", ok=False, seconds=2, problem="timed out"))
+        d.ticks(3)
+        named = {entry.name: entry for entry in d.fleet.publication.queue.workers}
+        assert (named["w1"].state, named["w1"].weight) == (State.SHUTDOWN, 0)
+        d.tell(ev.Exited("w1", "killed by SIGKILL"))
+        assert "w1" not in {entry.name for entry in d.fleet.publication.queue.workers}
+
     def test_a_worker_that_crashes_at_once_is_tried_ever_more_slowly(self):
         """One at a time, after 1, 2, 4 … seconds."""
         d = Driver()

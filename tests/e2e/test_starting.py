@@ -95,16 +95,20 @@ async def test_balancer_then_agent_then_redis(begin, fleet, tmp_path):
     assert balancer.stop() == 0
 
 
-@pytest.mark.needs("docker")
-async def test_agent_then_engine(begin, fleet, docker, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.needs(kind)) for kind in ("docker", "swarm")]
+)
+async def test_agent_then_engine(begin, fleet, kind, request, tmp_path, monkeypatch):
     """An agent that is started with the machine waits for an engine that is still starting."""
+    engine = request.getfixturevalue(kind)
+    socket = engine.socket if kind == "docker" else engine.manager.socket
     late = tmp_path / "docker.sock"
     monkeypatch.setenv("DOCKER_HOST", f"unix://{late}")
     agent = begin(
         "agent", "--state", str(fleet.home), "--agent-listen", f"127.0.0.1:{fleet.agent_port}",
-        *FLAGS, "--min", "1", *QUICK, "--", *DEMO,
+        "--runtime", kind, "--runtime-pull", "never", *FLAGS, "--min", "1", *QUICK, "--", *DEMO,
     )  # fmt: skip
     await agent.says(f"waiting: no Docker engine at unix://{late}")
-    os.symlink(docker.socket, late)
+    os.symlink(socket, late)
     await fleet.until(lambda told: told.ready == 1)
     assert agent.stop() == 0

@@ -1,8 +1,9 @@
 """`make mesh-crowd`: many nodes on one machine, one job over all of them; what they take.
 
 Each node is a process with one child for units, so three processes with its nursery. Printed are
-the seconds until every node is linked to all others, those for the job, and per node: links, memory
-(PSS: what processes share is divided among them), descriptors, threads, and CPU when idle.
+the seconds until every node is linked to all others and the CPU that this took, the time of a job,
+and per node: links, memory (PSS: what processes share is divided among them), descriptors, threads,
+and CPU when idle. Nodes are started a few at a time, or, with --at-once, all of them.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ import psutil
 from steelyard.mesh import Client
 from steelyard.mesh.join import Place, open_link
 from steelyard.mesh.status import ask_everybody
-from tests.contract.transports import eventually
 from tests.mesh.execution.units import add
 
 UNITS = 2000
 IDLE = 5.0  # seconds
+PATIENCE = 900.0  # seconds
+WAVE = 4  # nodes that start at the same time: a machine has few cores
 NODE = """
 import sys
 from steelyard.mesh import codec
@@ -70,52 +72,92 @@ def cpu(processes: list[psutil.Process]) -> float:
     return sum(sum(one.cpu_times()[:2]) for one in processes)
 
 
-def measure(count: int, lease: float, stack: ExitStack) -> dict[str, Any]:
-    say = sys.stderr.write
-    cache = stack.enter_context(tempfile.TemporaryDirectory())
-    began = time.monotonic()
-    nodes = [start("node-0", lease, [], cache, stack)]
-    seed = nodes[0].stdout.readline().strip()  # type: ignore[union-attr]
-    for number in range(1, count):
-        nodes.append(start(f"node-{number}", lease, [seed], cache, stack))
-        say(f"\rstarted {number + 1} of {count} nodes")
-        if number % 4 == 0:  # at most a few at once: a machine has few cores
-            nodes[-1].stdout.readline()  # type: ignore[union-attr]
-    place = Place(join=[seed], lease=lease)
-    link = open_link(place)
-    stack.callback(link.close)
+class Crowd:
+    """The nodes, and a link of our own to ask them."""
 
-    def whole() -> bool:
-        told = ask_everybody(link, 30.0)
-        linked = sum(one["links"] for one in told.nodes)
-        say(f"\r{len(told.nodes)} nodes, {linked} ends of links   ")
-        return len(told.nodes) == count and all(one["links"] >= count for one in told.nodes)
+    def __init__(self, count: int, lease: float, wave: int, stack: ExitStack) -> None:
+        self.count, self._stack, self._lease = count, stack, lease
+        self._cache = stack.enter_context(tempfile.TemporaryDirectory())
+        self.began = time.monotonic()
+        self._nodes = [self._start(0)]
+        self._seed = self._endpoint(0)
+        for number in range(1, count):
+            self._nodes.append(self._start(number, self._seed))
+            if wave and number % wave == 0:
+                self._endpoint(number)
+            say(f"\rstarted {number + 1} of {count} nodes")
+        self.place = Place(join=[self._seed], lease=lease)
+        self._link = open_link(self.place)
+        stack.callback(self._link.close)
 
-    eventually(whole)
-    meshed = time.monotonic() - began
-    parents = [psutil.Process(node.pid) for node in nodes]
-    families = [one for parent in parents for one in (parent, *parent.children(recursive=True))]
-    before = cpu(families)
+    def _start(self, number: int, *join: str) -> subprocess.Popen[str]:
+        return start(f"node-{number}", self._lease, [*join], self._cache, self._stack)
+
+    def _endpoint(self, number: int) -> str:
+        return self._nodes[number].stdout.readline().strip()  # type: ignore[union-attr]
+
+    def wait(self) -> None:
+        """Until every node is linked to all others, and to us."""
+        until = time.monotonic() + PATIENCE
+        while not self._whole():
+            assert time.monotonic() < until, "waited in vain"
+            time.sleep(1.0)
+
+    def _whole(self) -> bool:
+        links = [one["links"] for one in ask_everybody(self._link, 30.0).nodes]
+        seconds = time.monotonic() - self.began
+        say(f"\r{seconds:.0f} s: {len(links)} nodes, {sum(links)} ends of links   ")
+        return len(links) == self.count and min(links) >= self.count
+
+    @property
+    def nodes(self) -> list[psutil.Process]:
+        return [psutil.Process(node.pid) for node in self._nodes]
+
+
+def say(text: str) -> None:
+    sys.stderr.write(text)
+
+
+def idle(processes: list[psutil.Process]) -> float:
+    """Cores that they take when there is nothing to do."""
+    before = cpu(processes)
     time.sleep(IDLE)
-    idle = (cpu(families) - before) / IDLE / count
-    say("\nrunning the job\n")
+    return (cpu(processes) - before) / IDLE
+
+
+def run_job(place: Place) -> float:
+    """Seconds for all units."""
     with Client(place=place) as client:
         client.map(add, [1]).values()
         began = time.monotonic()
         values = client.map(add, range(UNITS)).values()
-        job = time.monotonic() - began
-        assert sorted(values) == list(range(UNITS))
+        took = time.monotonic() - began
+    assert sorted(values) == list(range(UNITS))
+    return took
+
+
+def measure(count: int, lease: float, wave: int, stack: ExitStack) -> dict[str, Any]:
+    crowd = Crowd(count, lease, wave, stack)
+    crowd.wait()
+    linked = time.monotonic() - crowd.began
+    parents = crowd.nodes
+    families = [one for parent in parents for one in (parent, *parent.children(recursive=True))]
+    spent, resting = cpu(families), idle(families)
+    say("\nrunning the job\n")
+    job = run_job(crowd.place)
     return {
         "nodes": count,
         "lease s": lease,
-        "linked after s": round(meshed, 1),
+        "linked after s": round(linked, 1),
+        "CPU until then s": round(spent, 1),
         "links in all": count * (count - 1) // 2,
-        "job of 2000 units s": round(job, 2),
+        f"job of {UNITS} units s": round(job, 2),
+        "units/s": round(UNITS / job),
         "memory of a node MB": round(mean(map(pss, parents)) / 1e6, 1),
         "with nursery and child MB": round(sum(map(pss, families)) / count / 1e6, 1),
         "descriptors of a node": round(mean(one.num_fds() for one in parents)),
         "threads of a node": round(mean(one.num_threads() for one in parents)),
-        "idle CPU of a node %": round(idle * 100, 2),
+        "idle CPU of a node %": round(resting * 100 / count, 2),
     }
 
 
@@ -123,10 +165,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make mesh-crowd", description=__doc__)
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--lease", type=float, default=10.0, help="seconds")
+    parser.add_argument("--at-once", action="store_true", help="start all nodes at once")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     given = parser.parse_args()
     with ExitStack() as stack:
-        row = measure(given.nodes, given.lease, stack)
+        row = measure(given.nodes, given.lease, 0 if given.at_once else WAVE, stack)
     if given.json:
         sys.stdout.write(json.dumps(row, indent=2) + "\n")
         return

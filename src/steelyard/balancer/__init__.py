@@ -6,7 +6,8 @@ client    a client's connection: heads in, one exchange at a time.  farewell: a 
 exchange  one request's life.  tunnel: what an upgraded one becomes
 dial      which worker, and which next.  upstream: a connection to one
 forward   client's bytes → worker's bytes.  answer: worker's bytes → client's bytes.  No sockets
-grammar   strict heads.  fields: what names mean.  framing: bodies.  headers: rewriting
+grammar   strict heads, read from bytes.  heads: what was read.  start_line, authority: their parts
+fields    lines, and what their names mean.  framing: bodies.  headers: what goes out instead
 origin    who a request is from, and whom to believe.  greeting, proxy_protocol: told by a proxy
 refusals  our own answers.  journal: notes of requests.  access_log: what is written of them
 crowd     connections per client.  overdue: exchanges that take too long.  pace: slow bodies

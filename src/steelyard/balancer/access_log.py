@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from steelyard.balancer.grammar import RequestHead
+from steelyard.balancer.heads import RequestHead
 from steelyard.balancer.journal import Journal, Note
 from steelyard.errors import UsageError
 

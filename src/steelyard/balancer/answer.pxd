@@ -1,16 +1,17 @@
 cimport cython
 
 from steelyard.balancer.framing cimport Body, LengthBody, length_body
-from steelyard.balancer.grammar cimport AnswerHead, RequestHead, find_end, parse_answer
+from steelyard.balancer.grammar cimport Reader
 from steelyard.balancer.headers cimport answer_start
+from steelyard.balancer.heads cimport AnswerHead, RequestHead
 from steelyard.balancer.octets cimport cut
 
+@cython.final
 cdef class Answer:
     cdef Body _body
     cdef bint _chunked
-    cdef Py_ssize_t _fields
     cdef bytes _inbox
-    cdef Py_ssize_t _limit
+    cdef Reader _reader
     cdef RequestHead _request
     cdef bint _rest
     cdef readonly bint done
@@ -19,8 +20,8 @@ cdef class Answer:
     cdef readonly bint keep
     cdef readonly bint switched
     cdef readonly bint until_close
-    cpdef begin(self, RequestHead request, Py_ssize_t limit, Py_ssize_t fields)
-    @cython.locals(seen=Py_ssize_t, end=Py_ssize_t, raw=bytes, out=bytes, start=bytes, head=AnswerHead)
+    cpdef begin(self, RequestHead request, Reader reader)
+    @cython.locals(seen=Py_ssize_t, raw=bytes, behind=bytes, out=bytes, start=bytes, head=AnswerHead)
     cpdef feed(self, data, bint closing)
     cpdef long long left(self)
     cpdef passed(self, long long size)

@@ -18,8 +18,9 @@ from steelyard.balancer.framing import (
     last_chunk,
     length_body,
 )
-from steelyard.balancer.grammar import AnswerHead, RequestHead, find_end, parse_answer
+from steelyard.balancer.grammar import Reader
 from steelyard.balancer.headers import answer_start, interim, switching
+from steelyard.balancer.heads import AnswerHead, RequestHead
 from steelyard.balancer.octets import cut
 
 
@@ -29,9 +30,8 @@ class Answer:
     __slots__ = (
         "_body",
         "_chunked",
-        "_fields",
         "_inbox",
-        "_limit",
+        "_reader",
         "_request",
         "_rest",
         "done",
@@ -42,14 +42,13 @@ class Answer:
         "until_close",
     )
 
-    def __init__(self, request: RequestHead, limit: int, fields: int) -> None:
-        self.begin(request, limit, fields)
+    def __init__(self, request: RequestHead, reader: Reader) -> None:
+        self.begin(request, reader)
 
-    def begin(self, request: RequestHead, limit: int, fields: int) -> None:
-        """What `__init__` does, callable as C (see `fields.walk`)."""
+    def begin(self, request: RequestHead, reader: Reader) -> None:
+        """What `__init__` does (see `RequestHead.begin`)."""
         self._request = request
-        self._limit = limit  # of a head
-        self._fields = fields
+        self._reader = reader
         self._inbox = b""  # the beginning of a head
         self._body: Body | None = None
         self._chunked = False  # towards the client
@@ -73,20 +72,20 @@ class Answer:
         raw = self._inbox + data if seen else data if isinstance(data, bytes) else bytes(data)
         out = b""
         while True:
-            end = find_end(raw, seen, self._limit)
-            if end < 0:
+            head = self._reader.answer(raw, seen)
+            if head is None:
                 self._inbox = raw
                 return out
-            head = parse_answer(raw, end, self._fields)
             seen = 0
+            behind = cut(raw, self._reader.end, len(raw))
             if head.status >= 200:
                 break
-            raw = cut(raw, end + 4, len(raw))  # behind the empty line
+            raw = behind
             if head.status == 101:
                 return out + self._switch(head) + raw
             out += self._interim(head)
         self._inbox = b""
-        start = self._open(head, closing, cut(raw, end + 4, len(raw)))
+        start = self._open(head, closing, behind)
         return out + start if out else start  # after interim answers
 
     def left(self) -> int:

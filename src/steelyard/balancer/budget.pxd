@@ -1,3 +1,6 @@
+cimport cython
+
+@cython.final
 cdef class Budget:
     cdef tuple _before
     cdef double _began

@@ -2,8 +2,8 @@ cimport cython
 
 from steelyard.balancer.exchange cimport Exchange
 from steelyard.balancer.forward cimport Forward
-from steelyard.balancer.grammar cimport RequestHead, find_end, parse_request, skip_empty_lines
-from steelyard.balancer.limits cimport Limits
+from steelyard.balancer.grammar cimport Reader, skip_empty_lines
+from steelyard.balancer.heads cimport RequestHead
 from steelyard.balancer.octets cimport cut
 from steelyard.balancer.origin cimport Origin
 from steelyard.balancer.plane cimport Plane
@@ -52,8 +52,8 @@ cdef class Client(Stream):
     cdef bint _moves(self)
     cdef _turn(self)
     @cython.locals(
-        limits=Limits, data=bytes, end=Py_ssize_t, secured=bint, host=bytes, head=RequestHead,
-        forward=Forward, exchange=Exchange,
+        plane=Plane, reader=Reader, data=bytes, head=RequestHead, forward=Forward,
+        exchange=Exchange,
     )
     cdef bint _begin(self)
     @cython.locals(limit=double)

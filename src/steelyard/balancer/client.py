@@ -15,7 +15,7 @@ from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.farewell import PAUSE, Farewell
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
-from steelyard.balancer.grammar import END, find_end, parse_request, skip_empty_lines
+from steelyard.balancer.grammar import END, skip_empty_lines
 from steelyard.balancer.greeting import Greeting
 from steelyard.balancer.handshake import Handshake
 from steelyard.balancer.journal import REFUSED, Note
@@ -329,36 +329,35 @@ class Client(Stream):
 
     def _begin(self) -> bool:
         """Begin the request at the front of the buffer; False when its head is not all here."""
-        limits = self._plane.limits
+        plane = self._plane
+        reader = plane.reader
         if not self._seen and self.buffer.startswith(b"\r"):
             self.buffer = skip_empty_lines(self.buffer)
             if self.buffer in (b"", b"\r"):
                 return False
         data = self.buffer
         try:
-            end = find_end(data, self._seen, limits.head)
-            if end < 0:
+            head = reader.request(data, self._seen, self.tls is not None, self._origin.host)
+            if head is None:
                 self._seen = len(data)
                 return False
-            secured, host = self.tls is not None, self._origin.host
-            head = parse_request(data, end, limits.fields, secured, host)
             if not head.host:
                 self._origin.local = local_address(self.sock)
-            if self._plane.sticky is not None:
-                head.pin = self._plane.sticky.read(head, self._origin.secure(head))
+            if plane.sticky is not None:
+                head.pin = plane.sticky.read(head, self._origin.secure(head))
             forward = Forward.__new__(Forward)
-            forward.begin(head, self._origin, limits.body)
+            forward.begin(head, self._origin, plane.limits.body)
         except BadMessageError as bad:
             self.refuse(bad.status, bad.message, False, False)
             return False
         self._seen = 0
-        self.buffer = cut(data, end + 4, len(data))  # behind the empty line
+        self.buffer = cut(data, reader.end, len(data))
         self.deadline = inf
         exchange = Exchange.__new__(Exchange)
-        exchange.begin(self._plane, self, forward)
+        exchange.begin(plane, self, forward)
         self.exchange = exchange
-        if self._plane.overdue is not None:
-            self._plane.overdue.began(self)
+        if plane.overdue is not None:
+            plane.overdue.began(self)
         exchange.start()
         return True
 

@@ -1,11 +1,13 @@
 cimport cython
 
+from steelyard.balancer.counters cimport Tally
 from steelyard.balancer.exchange cimport Exchange
 from steelyard.balancer.plane cimport Plane
 from steelyard.balancer.table cimport Choice
 from steelyard.balancer.upstream cimport Upstream
 from steelyard.balancer.worker cimport Worker
 
+@cython.final
 cdef class Dial:
     cdef Plane _plane
     @cython.locals(worker=Worker, upstream=Upstream)
@@ -16,7 +18,7 @@ cdef class Dial:
     cdef Upstream _connect(self, Worker worker, Exchange exchange)
     @cython.locals(plane=Plane)
     cdef bint _another_try(self, Exchange exchange)
-    @cython.locals(plane=Plane, choice=Choice, worker=Worker, home=Worker)
+    @cython.locals(plane=Plane, choice=Choice, tally=Tally, worker=Worker, home=Worker)
     cdef Worker _choose(self, Exchange exchange)
     @cython.locals(home=Worker)
     cdef Worker _home(self, Exchange exchange)

@@ -88,7 +88,10 @@ class Dial:
             home = self._home(exchange)
             if home is not None:
                 return home
-        worker = (choice.pick(exchange.asker) if plane.keyed else choice.pick()).worker
+        tally = choice.only
+        if tally is None:
+            tally = choice.pick(exchange.asker) if plane.keyed else choice.pick()
+        worker = tally.worker
         if worker.record.until or worker.tally.inflight >= plane.room or exchange.tried:
             return worker if self._fits(exchange, worker) else self._untried(exchange)
         return worker

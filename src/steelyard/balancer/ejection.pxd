@@ -1,3 +1,6 @@
+cimport cython
+
+@cython.final
 cdef class Record:
     cdef public double backoff
     cdef public int strikes

@@ -17,6 +17,7 @@ cdef double FAILED
 cdef Py_ssize_t FRONT, LARGE
 cdef Py_ssize_t WINDOW
 
+@cython.final
 cdef class Exchange:
     cdef double _began
     cdef bint _broken

@@ -63,7 +63,7 @@ class Exchange:
     )
 
     def begin(self, plane: Plane, client: Client, forward: Forward) -> None:
-        """What `__init__` would do, callable as C (see `fields.walk`)."""
+        """What `__init__` would do (see `RequestHead.begin`)."""
         self._plane = plane
         self._client = client
         self.forward = forward
@@ -79,7 +79,7 @@ class Exchange:
         self.tried: tuple[Worker, ...] = ()  # workers that have failed it
         self.crowded = False  # somebody could have been asked, but for want of room
         self.answer = Answer.__new__(Answer)
-        self.answer.begin(forward.head, plane.limits.head, plane.limits.fields)
+        self.answer.begin(forward.head, plane.reader)
 
     @property
     def asker(self) -> bytes:
@@ -209,7 +209,7 @@ class Exchange:
         opened = answer.head is not None
         try:
             out = self._front(count, opened)
-            more = self._behind(count) if count > FRONT and not opened else b""
+            more = self._behind(count) if count > FRONT and not opened else None
         except BadMessageError as bad:
             self._end(502, f"the worker's answer is malformed: {bad.message}", failed=True)
             return
@@ -218,7 +218,7 @@ class Exchange:
             self._measure(upstream, answer.head.status)
             if self._broken:
                 self._forget_body()
-        if not (client.send_both(bytes(out), more) if more else not out or client.send(out)):
+        if not (client.send(out) if more is None else client.send_both(bytes(out), more)):
             client.abort()
         elif answer.done:
             self._complete(upstream)
@@ -305,7 +305,7 @@ class Exchange:
         """Send all that is at hand on a new or borrowed connection."""
         forward = self.forward
         before = upstream.sent
-        head = forward.replay or b""
+        head = b"" if forward.replay is None else forward.replay
         if not (upstream.send_both(head, forward.held) if forward.held else upstream.send(head)):
             self._break(upstream)
             return

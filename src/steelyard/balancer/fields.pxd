@@ -10,6 +10,7 @@ cdef dict KINDS
 cdef int CODING, CONNECTION, HOST, LENGTH, PLAIN
 cdef list KEEP_ALIVE, CLOSE
 
+@cython.final
 cdef class Lines:
     cdef bytes _data
     cdef Py_ssize_t _end
@@ -19,16 +20,14 @@ cdef class Lines:
     cdef readonly Py_ssize_t start
     cdef readonly Py_ssize_t stop
     @cython.locals(
-        data=bytes, at=Py_ssize_t, start=Py_ssize_t, colon=Py_ssize_t,
-        text=cython.p_const_uchar,
+        data=bytes, at=Py_ssize_t, left=Py_ssize_t, start=Py_ssize_t, colon=Py_ssize_t,
+        size=Py_ssize_t, text=cython.p_const_uchar, shapes=cython.p_const_uchar,
     )
     cpdef bint next(self) except -1
     cpdef bytes value(self)
     cpdef begin(self, bytes data, Py_ssize_t at, Py_ssize_t end, Py_ssize_t most)
 
-@cython.locals(lines=Lines)
-cpdef Lines walk(bytes data, Py_ssize_t at, Py_ssize_t end, Py_ssize_t most)
-@cython.locals(size=Py_ssize_t, name=bytes, text=cython.p_const_uchar, shapes=cython.p_const_uchar)
+@cython.locals(size=Py_ssize_t, name=bytes)
 cdef int _kind(bytes data, Py_ssize_t start, Py_ssize_t end) except -1
 cpdef int classify(bytes name) except -1
 @cython.locals(length=cython.longlong)

@@ -31,7 +31,8 @@ class BadMessageError(MalformedError):
 
 
 class Lines:
-    """Walks over the field lines of a head or of trailers, each of which is checked on the way.
+    """Walks over the field lines of a head or of trailers, each of which is checked on the way, and
+    stops at those whose names mean something to us.
 
     `start`, `colon` and `stop` are where the present line and its value's colon are; `kind` is
     what its name means.
@@ -39,12 +40,8 @@ class Lines:
 
     __slots__ = ("_data", "_end", "_left", "colon", "kind", "start", "stop")
 
-    def __init__(self, data: bytes, at: int, end: int, most: int) -> None:
-        """From `at`, where a line has ended, to `end`, where the last one does."""
-        self.begin(data, at, end, most)
-
     def begin(self, data: bytes, at: int, end: int, most: int) -> None:
-        """What `__init__` does, callable as C (see `walk`)."""
+        """Walk from `at`, where a line has ended, to `end`, where the last one does."""
         self._data = data
         self._end = end
         self._left = most
@@ -52,37 +49,33 @@ class Lines:
         self.kind = PLAIN
 
     def next(self) -> bool:
-        """Step to the next line; False when there is none."""
-        data, at = self._data, self.stop
-        text = data  # its octets, compiled
-        if at == self._end:
-            return False
-        if text[at] != CR or text[at + 1] != LF:
-            raise _bad_line_end(text[at])
-        start = at + 2
-        colon = run(data, start, NAME)
-        if text[colon] != COLON or colon == start:
-            raise _bad_name(data, start)
-        self._left -= 1
-        if self._left < 0:
-            raise BadMessageError(431, "too many fields")
-        self.start = start
-        self.colon = colon
-        self.stop = text_end(data, colon + 1)
-        self.kind = _kind(data, start, colon)
-        return True
+        """Step to the next line that is not plain; False when there is none: the end is there."""
+        data, at, left = self._data, self.stop, self._left
+        text, shapes = data, SHAPES  # their octets, compiled
+        while at != self._end:
+            if text[at] != CR or text[at + 1] != LF:
+                raise _bad_line_end(text[at])
+            start = at + 2
+            colon = run(data, start, NAME)
+            if text[colon] != COLON or colon == start:
+                raise _bad_name(data, start)
+            left -= 1
+            if left < 0:
+                raise BadMessageError(431, "too many fields")
+            at = text_end(data, colon + 1)
+            size = colon - start
+            if size > LONGEST or not shapes[32 * size + (text[start] & 31)]:
+                continue
+            self.kind = _kind(data, start, colon)
+            if self.kind != PLAIN:
+                self.start, self.colon, self.stop, self._left = start, colon, at, left
+                return True
+        self.stop = at
+        return False
 
     def value(self) -> bytes:
         """The present line's value, with the blanks around it."""
         return cut(self._data, self.colon + 1, self.stop)
-
-
-def walk(data: bytes, at: int, end: int, most: int) -> Lines:
-    """As `Lines(…)`. What every exchange makes is made like this: compiled, to call a type costs
-    three times as much as to call `__new__` and a method."""
-    lines = Lines.__new__(Lines)
-    lines.begin(data, at, end, most)
-    return lines
 
 
 def _bad_line_end(first: int) -> BadMessageError:
@@ -99,9 +92,6 @@ def _bad_name(data: bytes, start: int) -> BadMessageError:
 
 def _kind(data: bytes, start: int, end: int) -> int:
     size = end - start
-    text, shapes = data, SHAPES  # their octets, compiled
-    if size > LONGEST or not shapes[32 * size + (text[start] & 31)]:
-        return PLAIN
     # These three are in almost every exchange.
     if size == 4 and matches(data, start, end, b"Host"):
         return HOST
@@ -190,8 +180,6 @@ def upgrade_offer(value: bytes, before: list[bytes] | None) -> list[bytes]:
 
 def without(text: bytes, names: list[bytes]) -> bytes:
     """A head without the fields whose names are among those that a Connection field listed."""
-    if names is KEEP_ALIVE or names is CLOSE:
-        return text
     gone = frozenset(names)  # a client may name thousands
     first, *lines = text.split(b"\r\n")
     return first + join([line for line in lines if line.partition(b":")[0].lower() not in gone])
@@ -208,11 +196,13 @@ def trailer_lines(data: bytes, most: int) -> list[bytes]:
     `data` has a line end before each and behind the last. Ones that frame are refused: a reader
     that merges trailers would see another message.
     """
-    kept = []
-    lines = walk(data, 0, len(data) - 2, most)
+    text, kept = b"", 0
+    lines = Lines()
+    lines.begin(data, 0, len(data) - 2, most)
     while lines.next():
-        if lines.kind == PLAIN:
-            kept.append(data[lines.start : lines.stop])
-        elif lines.kind in (LENGTH, CODING):
+        if lines.kind in (LENGTH, CODING):
             raise BadMessageError(400, "a trailer that frames")
-    return kept
+        text += data[kept : lines.start - 2]
+        kept = lines.stop
+    text += data[kept : lines.stop]
+    return text.split(b"\r\n")[1:]

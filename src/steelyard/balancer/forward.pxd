@@ -1,12 +1,13 @@
 cimport cython
 
 from steelyard.balancer.framing cimport Body, length_body
-from steelyard.balancer.grammar cimport RequestHead
+from steelyard.balancer.heads cimport RequestHead
 from steelyard.balancer.headers cimport request_start
 from steelyard.balancer.origin cimport Origin
 
 cdef bytes GET
 
+@cython.final
 cdef class Forward:
     cdef readonly Body body
     cdef readonly bint done

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.framing import Body, Buffer, ChunkedBody, chunk, last_chunk, length_body
-from steelyard.balancer.grammar import RequestHead
 from steelyard.balancer.headers import request_start
+from steelyard.balancer.heads import RequestHead
 from steelyard.balancer.names import GET
 from steelyard.balancer.origin import Origin
 
@@ -28,7 +28,7 @@ class Forward:
         self.begin(head, origin, body_limit)
 
     def begin(self, head: RequestHead, origin: Origin, body_limit: int) -> None:
-        """What `__init__` does, callable as C (see `fields.walk`)."""
+        """What `__init__` does (see `RequestHead.begin`)."""
         self.head = head
         self.body: Body | None = _body(head, body_limit)
         self.done = self.body is None or self.body.done

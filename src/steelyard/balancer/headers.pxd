@@ -1,12 +1,11 @@
 cimport cython
 
-from steelyard.balancer.grammar cimport AnswerHead, RequestHead
+from steelyard.balancer.heads cimport AnswerHead, RequestHead
 from steelyard.balancer.octets cimport joined
 from steelyard.balancer.origin cimport Origin
 
 cdef bytes END, VIA_11
 
-@cython.locals(text=bytes)
 cpdef bytes request_start(RequestHead head, Origin origin)
-@cython.locals(text=bytes)
+@cython.locals(more=bytes)
 cpdef bytes answer_start(AnswerHead head, bint chunked, bint keep, RequestHead request, bytes body=*)

@@ -7,7 +7,8 @@ the grammar did not keep them.
 from __future__ import annotations
 
 from steelyard.balancer.fields import join
-from steelyard.balancer.grammar import END, AnswerHead, RequestHead
+from steelyard.balancer.grammar import END
+from steelyard.balancer.heads import AnswerHead, RequestHead
 from steelyard.balancer.octets import joined
 from steelyard.balancer.origin import VIA_11, Origin
 
@@ -17,12 +18,9 @@ CHUNKED = b"\r\nTransfer-Encoding: chunked"
 def request_start(head: RequestHead, origin: Origin) -> bytes:
     """The head that a worker gets; the request has its id from now on."""
     head.request_id = origin.request_id(head)
-    text = head.text if head.http11 else _modern(head, origin)
-    if head.chunked:
-        text += CHUNKED
-    if head.upgrade:
-        text += _upgrade(head.upgrade)
-    return joined((text, origin.ending(head), head.request_id, END))
+    if not head.http11 or head.chunked or head.upgrade:
+        head.rewrite(_unusual(head, origin))
+    return joined(head.data, head.size, origin.ending(head), head.request_id, END, b"")
 
 
 def answer_start(
@@ -30,16 +28,12 @@ def answer_start(
 ) -> bytes:
     """The head that a client gets, with what is here of the body; `chunked` and `keep` are about
     the client's connection."""
-    text = _without_length(head) if head.status == 204 else head.text
-    if request.pin is not None:
-        text += request.pin.line
-    if chunked:
-        text += CHUNKED
-    if not (keep and request.http11):
-        text += _connection(keep)
-    if head.status == 426 and keep and head.upgrade:  # RFC 9110, 15.5.22: it says to what
-        text += _upgrade(head.upgrade)
-    return joined((text, VIA_11, request.request_id, END, body))
+    if head.status == 204:
+        head.rewrite(_without_length(head))
+    more = VIA_11
+    if request.pin is not None or chunked or not (keep and request.http11) or head.status == 426:
+        more = _special(head, chunked, keep, request) + more
+    return joined(head.data, head.size, more, request.request_id, END, body)
 
 
 def interim(head: AnswerHead) -> bytes:
@@ -60,6 +54,26 @@ def _connection(keep: bool) -> bytes:
 
 def _upgrade(protocols: list[bytes]) -> bytes:
     return b"\r\nConnection: upgrade\r\nUpgrade: " + b", ".join(protocols)
+
+
+def _special(head: AnswerHead, chunked: bool, keep: bool, request: RequestHead) -> bytes:
+    """What not every answer is told to say to the client."""
+    lines = b"" if request.pin is None else request.pin.line
+    if chunked:
+        lines += CHUNKED
+    if not (keep and request.http11):
+        lines += _connection(keep)
+    if head.status == 426 and keep and head.upgrade:  # RFC 9110, 15.5.22: it says to what
+        lines += _upgrade(head.upgrade)
+    return lines
+
+
+def _unusual(head: RequestHead, origin: Origin) -> bytes:
+    """The text of one that is not in HTTP/1.1, is chunked, or wants another protocol."""
+    text = head.text if head.http11 else _modern(head, origin)
+    if head.chunked:
+        text += CHUNKED
+    return text + _upgrade(head.upgrade) if head.upgrade else text
 
 
 def _modern(head: RequestHead, origin: Origin) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from steelyard.balancer.grammar import RequestHead
+from steelyard.balancer.heads import RequestHead
 
 MOST = 8192  # notes that may wait: a quarter of a second at 32,000 requests per second
 

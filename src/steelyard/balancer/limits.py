@@ -16,8 +16,6 @@ class Limits:
         "body",
         "body_timeout",
         "connect_timeout",
-        "fields",
-        "head",
         "head_timeout",
         "idle_timeout",
         "retries",
@@ -29,8 +27,6 @@ class Limits:
         self.body = -1 if gateway.body is None else gateway.body
         self.body_timeout = gateway.body_timeout
         self.connect_timeout = gateway.connect_timeout
-        self.fields = gateway.fields
-        self.head = gateway.head
         self.head_timeout = gateway.head_timeout
         self.idle_timeout = gateway.idle_timeout
         self.retries = gateway.retries

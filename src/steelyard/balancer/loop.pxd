@@ -11,6 +11,7 @@ cdef class Handler:
     cpdef expire(self)
     cpdef abort(self)
 
+@cython.final
 cdef class Loop:
     cdef list _graveyard
     cdef list _handlers
@@ -30,5 +31,5 @@ cdef class Loop:
     cpdef drop(self, int fd, sock)
     cpdef forget(self, int fd)
     cpdef bytes taken(self, Py_ssize_t count)
-    @cython.locals(poller=Poller, index=int, handler=Handler)
+    @cython.locals(poller=Poller, at=int, index=int, handler=Handler)
     cdef _dispatch(self, int count)

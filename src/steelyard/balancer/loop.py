@@ -151,12 +151,15 @@ class Loop:
 
     def _dispatch(self, count: int) -> None:
         poller = self._poller
-        for index in range(count):
-            handler = self._handlers[poller.fd(index)]
-            if handler is None:
-                continue
+        handler: Handler | None = None
+        index = 0
+        while index < count:  # `try` costs something: one for all events, and one after a mishap
             try:
-                handler.on_event(poller.mask(index))
+                while index < count:
+                    at, index = index, index + 1
+                    handler = self._handlers[poller.fd(at)]
+                    if handler is not None:
+                        handler.on_event(poller.mask(at))
             except Exception:
                 self._mishap(handler)
 
@@ -176,10 +179,11 @@ class Loop:
         except Exception:
             log.exception("an error of ours, after a round")
 
-    def _mishap(self, handler: Handler) -> None:
+    def _mishap(self, handler: Handler | None) -> None:
         """A bug of ours costs one connection, not the process."""
         log.exception("a connection is dropped after an error of ours")
-        handler.abort()
+        if handler is not None:
+            handler.abort()
 
     def _bury(self) -> None:
         for sock in self._graveyard:

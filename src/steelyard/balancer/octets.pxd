@@ -1,3 +1,6 @@
+cimport cython
+
+@cython.final
 cdef class Alphabet:
     cdef readonly bytes members
     cdef unsigned char _table[256]
@@ -9,7 +12,7 @@ cpdef Py_ssize_t text_end(bytes data, Py_ssize_t start) noexcept
 cpdef Py_ssize_t empty_line(bytes data, Py_ssize_t start) noexcept
 cpdef bint spans(bytes data, Py_ssize_t start, Py_ssize_t end, Alphabet alphabet) noexcept
 cpdef bint matches(bytes data, Py_ssize_t start, Py_ssize_t end, bytes wanted) noexcept
-cpdef bytes joined(tuple parts)
+cpdef bytes joined(bytes text, Py_ssize_t size, bytes second, bytes third, bytes fourth, bytes fifth)
 cpdef bytes cut(bytes data, Py_ssize_t start, Py_ssize_t end)
 cpdef bytes extended(bytes text, bytes data, Py_ssize_t start, Py_ssize_t end)
 cpdef long long decimal(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept

@@ -26,7 +26,6 @@ class Alphabet:
 octet: Callable[[bytes, int], int] = bytes.__getitem__  # the one at a position
 # Where the first such octet is between two positions, or −1.
 find: Callable[[bytes, int, int, int], int] = bytes.find
-joined: Callable[[tuple[bytes, ...]], bytes] = b"".join  # all of them, one after the other
 
 
 def spans(data: bytes, start: int, end: int, alphabet: Alphabet) -> bool:
@@ -59,6 +58,13 @@ def empty_line(data: bytes, start: int) -> int:
 def cut(data: bytes, start: int, end: int) -> bytes:
     """A copy of what is between the two positions."""
     return data[start:end]
+
+
+def joined(
+    text: bytes, size: int, second: bytes, third: bytes, fourth: bytes, fifth: bytes
+) -> bytes:
+    """So much of the text, and the others behind it."""
+    return b"".join((text[:size], second, third, fourth, fifth))
 
 
 def extended(text: bytes, data: bytes, start: int, end: int) -> bytes:

@@ -1,6 +1,6 @@
 cimport cython
 
-from steelyard.balancer.grammar cimport RequestHead
+from steelyard.balancer.heads cimport RequestHead
 from steelyard.balancer.octets cimport numbered
 
 cdef class Manner:
@@ -12,6 +12,7 @@ cdef class Manner:
     cpdef Origin origin(self, str peer, bytes scheme)
     cpdef bytes next_id(self)
 
+@cython.final
 cdef class Origin:
     cdef bytes _ending
     cdef Manner _manner

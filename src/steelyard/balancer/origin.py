@@ -11,7 +11,7 @@ import socket
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
-from steelyard.balancer.grammar import RequestHead
+from steelyard.balancer.heads import RequestHead
 from steelyard.balancer.names import (
     FORWARDED,
     FORWARDED_FOR,

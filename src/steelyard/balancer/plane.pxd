@@ -5,12 +5,14 @@ from steelyard.balancer.counters cimport Tally
 from steelyard.balancer.dial cimport Dial
 from steelyard.balancer.exchange cimport Exchange
 from steelyard.balancer.gauge cimport by_pace
+from steelyard.balancer.grammar cimport Reader
 from steelyard.balancer.limits cimport Limits
 from steelyard.balancer.loop cimport Loop
 from steelyard.balancer.origin cimport Manner
 from steelyard.balancer.table cimport Table
 from steelyard.balancer.worker cimport Worker
 
+@cython.final
 cdef class Plane:
     cdef list _listeners
     cdef Table _offered
@@ -35,6 +37,7 @@ cdef class Plane:
     cdef readonly object overdue
     cdef readonly dict own
     cdef readonly bint paced
+    cdef readonly Reader reader
     cdef public long long refused
     cdef readonly Py_ssize_t room
     cdef readonly bytes scheme

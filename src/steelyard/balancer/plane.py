@@ -20,6 +20,7 @@ from steelyard.balancer.dial import Dial
 from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.gauge import GAUGES, assume, by_pace
+from steelyard.balancer.grammar import Reader
 from steelyard.balancer.identity import load_identity
 from steelyard.balancer.journal import Journal
 from steelyard.balancer.limits import Limits
@@ -28,6 +29,7 @@ from steelyard.balancer.listener import Listener
 from steelyard.balancer.loop import Loop, Waker
 from steelyard.balancer.origin import Manner
 from steelyard.balancer.overdue import Overdue
+from steelyard.balancer.silence import break_silent
 from steelyard.balancer.sticky import make_sticky
 from steelyard.balancer.table import EMPTY, Table
 from steelyard.balancer.worker import Worker
@@ -64,6 +66,7 @@ class Plane:
         "overdue",
         "own",
         "paced",
+        "reader",
         "refused",
         "room",
         "scheme",
@@ -77,6 +80,7 @@ class Plane:
     def __init__(self, settings: Gateway, listener: socket.socket, bell: Bell) -> None:
         self.settings = settings
         self.limits = Limits(settings)
+        self.reader = Reader(settings.head, settings.fields)
         trusted = settings.trusted_proxies
         self.manner = Manner(settings.forwarded, trusted, secrets.token_hex(6).encode())
         self.keyed = settings.policy in KEYED  # the policy wants to know who asks
@@ -248,6 +252,8 @@ class Plane:
         if self.sticky is not None:
             self.sticky.serve(table.serving)
         self.table = table
+        if table.ended:
+            break_silent(self.loop, table.ended)
         self.bell.ring()
 
     def _drain(self) -> None:

@@ -17,7 +17,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable
 from pathlib import Path
 
-from steelyard.balancer.grammar import RequestHead
+from steelyard.balancer.heads import RequestHead
 from steelyard.balancer.worker import Worker
 from steelyard.config.settings import Gateway
 from steelyard.errors import UsageError
@@ -47,7 +47,8 @@ class Sticky:
 
     def read(self, head: RequestHead, secure: bool) -> Pin:
         """Take our cookie out of a request, and tell whose session it is."""
-        head.text, value = without_cookie(head.text, self._name)
+        text, value = without_cookie(head.text, self._name)
+        head.rewrite(text)
         return Pin(self, self._workers.get(value), secure)
 
     def line(self, worker: Worker, secure: bool) -> bytes:

@@ -47,6 +47,8 @@ class Stream(Handler):
 
     def send(self, data: Buffer) -> bool:
         """Send, or keep for later; False when the peer is gone."""
+        if not len(data):  # compiled, to ask for its truth costs more
+            return True
         if self.tls is not None:
             data = self.tls.encrypt(self, data)
             if not data:

@@ -1,3 +1,5 @@
+cimport cython
+
 from libc.stdint cimport uint32_t, uint64_t
 
 cdef extern from "<sys/epoll.h>" nogil:
@@ -15,6 +17,7 @@ cpdef bint is_quiet(int fd) noexcept
 cpdef Py_ssize_t transmit(int fd, data) except -3
 cpdef Py_ssize_t transmit_both(int fd, bytes first, second) except -3
 
+@cython.final
 cdef class Pipe:
     cdef int _ends[2]
     cdef readonly bint works
@@ -23,6 +26,7 @@ cdef class Pipe:
     cpdef close(self)
     cpdef Py_ssize_t spill(self, bytearray buffer) noexcept
 
+@cython.final
 cdef class Poller:
     cdef int _epoll
     cdef epoll_event* _events

@@ -1,9 +1,17 @@
+cimport cython
+
+from steelyard.balancer.counters cimport Tally
+
+@cython.final
 cdef class Choice:
+    cdef readonly Tally only
     cdef readonly object pick
     cdef readonly object ring
 
+@cython.final
 cdef class Table:
     cdef readonly Choice choice
+    cdef readonly object ended
     cdef readonly str epoch
     cdef readonly object serving
     cdef readonly long long version

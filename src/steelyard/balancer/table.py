@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from itertools import repeat
 from typing import TypeAlias
 
 from steelyard.balancer.counters import Bell, Tally
@@ -34,34 +33,36 @@ class Choice:
     worker over and over. When that is over (`tend`) it is, and gets its trial.
     """
 
-    __slots__ = ("pick", "ring")
+    __slots__ = ("only", "pick", "ring")
 
     def __init__(self, policy: str, shares: Shares, favoured: Shares, rng: random.Random) -> None:
         self.ring: WeightedRing[Worker] = WeightedRing(*_columns(shares), rng)
         members, weights = _columns(favoured)
         tallies = [each.tally for each in members]
+        self.only = tallies[0] if len(tallies) == 1 else None  # then nobody need be asked
         # A policy with a key is given one, the others nothing: `Plane.keyed` knows.
-        self.pick: Callable[..., Tally]
-        if policy in KEYED:
-            self.pick = KEYED[policy](tallies, weights, rng).pick
-        elif len(tallies) == 1:  # nothing to choose
-            self.pick = repeat(tallies[0]).__next__
-        else:
-            self.pick = POLICIES[policy](tallies, weights, rng).pick
+        chosen = KEYED[policy] if policy in KEYED else POLICIES[policy]
+        self.pick: Callable[..., Tally] = chosen(tallies, weights, rng).pick
 
 
 class Table:
     """What the data thread serves from. Nothing in it changes once it is offered."""
 
-    __slots__ = ("choice", "epoch", "serving", "version")
+    __slots__ = ("choice", "ended", "epoch", "serving", "version")
 
     def __init__(
-        self, epoch: str, version: int, serving: frozenset[Worker], choice: Choice | None
+        self,
+        epoch: str,
+        version: int,
+        serving: frozenset[Worker],
+        choice: Choice | None,
+        ended: frozenset[Worker] = frozenset(),
     ) -> None:
         self.epoch = epoch
         self.version = version
         self.serving = serving
         self.choice = choice  # None: there is nobody to send a request to
+        self.ended = ended  # and not yet done with
 
 
 EMPTY = Table("", 0, frozenset(), None)
@@ -77,6 +78,7 @@ class Directory:
         self._slow_start: SlowStart[Worker] = SlowStart(limits.slow_start)
         self._workers: dict[_Key, Worker] = {}
         self._listed: frozenset[Worker] = frozenset()
+        self._named: set[str] = set()  # by the queues of this epoch
         self._weights: Shares = []  # as the queue has them
         self._shares: tuple[Shares, Shares] = ([], [])  # as they count now; of who is not ejected
         self._choice: Choice | None = None
@@ -106,7 +108,7 @@ class Directory:
         self._listed = frozenset(listed)
         for worker in self:
             worker.tally.leaving = worker not in serving
-        self.latest = Table(queue.epoch, queue.version, serving, self._choice)
+        self.latest = Table(queue.epoch, queue.version, serving, self._choice, self._ended(queue))
         return self.latest
 
     def tend(self, now: float) -> Table | None:
@@ -118,7 +120,7 @@ class Directory:
         if not self._choose(now):
             return None
         last = self.latest
-        self.latest = Table(last.epoch, last.version, last.serving, self._choice)
+        self.latest = Table(last.epoch, last.version, last.serving, self._choice, last.ended)
         return self.latest
 
     def listed(self, worker: Worker) -> bool:
@@ -128,6 +130,14 @@ class Directory:
     def forget(self, worker: Worker) -> None:
         """It left the queue and its last counts were reported."""
         self._workers = {key: other for key, other in self._workers.items() if other is not worker}
+
+    def _ended(self, queue: Queue) -> frozenset[Worker]:
+        """Whom this agent has named before, and names no longer. A new one may not know all yet."""
+        named = {entry.name for entry in queue.workers}
+        before = self._named if queue.epoch == self.latest.epoch else set()
+        ended = frozenset(worker for worker in self if worker.name in before - named)
+        self._named = named | {worker.name for worker in ended}
+        return ended
 
     def _worker(self, name: str, place: Place) -> Worker:
         worker = self._workers.get((name, place))

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 class Tunnel:
     """Two sides. It holds the worker's in-flight count until both have ended."""
 
-    __slots__ = ("_back", "_client", "_front", "_idle", "_upstream")
+    __slots__ = ("_back", "_client", "_front", "_idle", "_loop", "_tally", "_upstream")
 
     def __init__(self, client: Client, upstream: Upstream, idle: float) -> None:
         self._client = client
         self._upstream = upstream
         self._idle = idle
+        self._loop = upstream.loop
+        self._tally = upstream.worker.tally
         self._front = Side(self, client)
         self._back = Side(self, upstream)
         self._front.other, self._back.other = self._back, self._front
@@ -43,7 +45,7 @@ class Tunnel:
         if early and not self._upstream.send(early):
             self.broken(self._back)
             return
-        self._upstream.worker.tally.sent += len(early)
+        self._tally.sent += len(early)
         self._back.hold_up(self._front)
         self._front.hold_up(self._back)
         if eof:
@@ -51,15 +53,14 @@ class Tunnel:
 
     def count(self, side: Side, count: int) -> None:
         """Bytes came from a side."""
-        tally = self._upstream.worker.tally
         if side is self._front:
-            tally.sent += count
+            self._tally.sent += count
         else:
-            tally.received += count
+            self._tally.received += count
 
     def moved(self) -> None:
         """Bytes passed, in whichever direction."""
-        self._front.deadline = self._upstream.loop.now + self._idle
+        self._front.deadline = self._loop.now + self._idle
 
     def settle(self) -> None:
         """Close when both directions have ended."""
@@ -116,6 +117,10 @@ class Side(Handler):
 
     def abort(self) -> None:
         self._tunnel.close()
+
+    def lost(self) -> None:
+        """Its peer is gone, and nothing of it is left to be read."""
+        self._tunnel.broken(self)
 
     # From the tunnel and the other side
 

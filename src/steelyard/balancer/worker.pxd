@@ -2,7 +2,9 @@ cimport cython
 
 from steelyard.balancer.counters cimport Tally
 from steelyard.balancer.ejection cimport Record
+from steelyard.balancer.stream cimport Stream
 
+@cython.final
 cdef class Worker:
     cdef object __weakref__
     cdef readonly object address
@@ -13,6 +15,7 @@ cdef class Worker:
     cdef readonly Record record
     cdef public bint serving
     cdef readonly Tally tally
+    @cython.locals(upstream=Stream)
     cpdef take(self, bint careful)
     cpdef lost(self)
     cpdef leave(self)

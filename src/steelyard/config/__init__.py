@@ -1,6 +1,6 @@
 """One typed configuration: file `steelyard.toml`, environment, flags; later ones win.
 
-settings  the frozen, typed object: every key, its default, its meaning
+settings  the frozen, typed object; sections: its tables, each key with its default and meaning
 section   how a table and its rules are declared; values: addresses, sizes, times as text
 keys      the settings walked as a list: what flags, variables and documents are made from
 file      one layer from the file (lines: on which line a key stands)

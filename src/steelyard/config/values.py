@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from math import inf
@@ -26,6 +26,11 @@ _VOLUME = re.compile(r"(/[^:]*|[A-Za-z0-9][A-Za-z0-9_.-]+):/[^:]*(:(ro|rw))?")
 _CAPABILITY = re.compile(r"[A-Z_]+")
 _CONSTRAINT = re.compile(r"(node|engine)\.[A-Za-z0-9_.-]+ *[!=]= *\S+")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+
+def as_list(values: Iterable[str]) -> str:
+    """How several values are shown, and may be written in a variable or a flag."""
+    return json.dumps(list(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +199,8 @@ AddressText = Annotated[
 Bytes = Annotated[int, BeforeValidator(parse_bytes), SIZE]
 Seconds = Annotated[float, Field(ge=0), BeforeValidator(parse_seconds), TIME]
 Port = Annotated[int, Field(ge=1, le=65535)]
+Percent = Annotated[float, Field(ge=0, le=100)]
+Count = Annotated[int, Field(ge=1)]
 Ports = Annotated[tuple[Port, Port], BeforeValidator(parse_ports), PORTS]
 Networks = Annotated[
     tuple[str, ...],
@@ -202,7 +209,7 @@ Networks = Annotated[
         "NETWORKS",
         "a list of addresses and networks",
         '["10.0.0.0/8", "::1"]',
-        lambda value: json.dumps(list(value)),
+        as_list,
     ),
 ]
 Workers = Annotated[
@@ -212,7 +219,7 @@ Workers = Annotated[
         "WORKERS",
         "a list of different workers HOST:PORT[=WEIGHT]",
         '["127.0.0.1:9000", "127.0.0.1:9001=2"]',
-        lambda value: json.dumps(list(value)),
+        as_list,
     ),
 ]
 Paths = Annotated[
@@ -250,7 +257,7 @@ Volumes = Annotated[
         "VOLUMES",
         "a list of SOURCE:TARGET[:ro], a source being a volume or an absolute path",
         '["data:/data", "/srv/site:/site:ro"]',
-        lambda value: json.dumps(list(value)),
+        as_list,
     ),
 ]
 Capabilities = Annotated[
@@ -260,7 +267,7 @@ Capabilities = Annotated[
         "CAPABILITIES",
         "a list of capabilities",
         '["NET_BIND_SERVICE"]',
-        lambda value: json.dumps(list(value)),
+        as_list,
     ),
 ]
 Constraints = Annotated[
@@ -270,7 +277,7 @@ Constraints = Annotated[
         "CONSTRAINTS",
         "a list of KEY==VALUE or KEY!=VALUE, as of docker service create --constraint",
         '["node.role==worker", "node.labels.disk!=slow"]',
-        lambda value: json.dumps(list(value)),
+        as_list,
     ),
 ]
 CookieName = Annotated[

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from steelyard.core.lifecycle import State
+from steelyard.core.lifecycle import LEAVING, State
 from steelyard.core.queue import Entry, Queue
 from steelyard.core.weight import published
 from steelyard.core.worker import Worker
@@ -53,8 +53,9 @@ class Publication:
 
 
 def listed(worker: Worker) -> bool:
-    """Balancers know of every worker that may hold an exchange of theirs."""
-    return worker.serving or (worker.state is State.SUNDOWN and worker.started)
+    """Balancers know of every worker that may hold an exchange of theirs, to its very end: of one
+    that is named no longer they expect nothing any more."""
+    return worker.serving or (worker.state in LEAVING and worker.started)
 
 
 def line(worker: Worker) -> Line:

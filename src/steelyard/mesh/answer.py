@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -71,20 +71,17 @@ class Answer:
     position: int = 0  # in its job
 
     @classmethod
-    def of(cls, key: Any, told: Deliver) -> Answer:
+    def of(cls, key: Any, told: Deliver, position: int = 0) -> Answer:
         """From what the desk says."""
         result = told.result
         tries = told.hurts + (told.state is not State.QUARANTINED)
         if result is None:
-            return cls(key, told.state, tries=told.hurts, reason=told.reason)
-        output = result.output.decode(errors="replace")
+            return cls(key, told.state, tries=told.hurts, reason=told.reason, position=position)
+        output = result.output.decode(errors="replace") if result.output else ""
         return cls(
-            key, told.state, result.value, output, result.seconds, told.node, tries, told.reason
-        )
-
-    def at(self, position: int) -> Answer:
-        """The same, with its position."""
-        return replace(self, position=position) if position else self
+            key, told.state, result.value, output, result.seconds,
+            told.node, tries, told.reason, position,
+        )  # fmt: skip
 
     @property
     def ok(self) -> bool:

@@ -44,7 +44,7 @@ TOGETHER = 512  # units that are submitted at once: the first are out while the 
 class Sink(NamedTuple):
     """Where the answer of a unit goes."""
 
-    deliver: Callable[[Answer], None]
+    deliver: Callable[[Sequence[Answer]], None]  # it may be told of several at once
     key: Any
     position: int = 0
     line: bytes | None = None  # its key in the journal
@@ -200,8 +200,11 @@ class Client:
         for key, _, sink in known:
             if key in lines:
                 line = lines[key]
-                answer = Answer(sink.key, State.DONE, line.value, line.output, line.seconds)
-                sink.deliver(answer.at(sink.position))
+                answer = Answer(
+                    sink.key, State.DONE, line.value, line.output, line.seconds,
+                    position=sink.position,
+                )  # fmt: skip
+                sink.deliver([answer])
         return [(a, sink._replace(line=key)) for key, a, sink in known if key not in lines]
 
     def _drop(self, numbers: Iterable[int]) -> None:
@@ -260,12 +263,12 @@ class Client:
         answers = []
         for told in delivered:
             sink = self._sinks.pop(told.number)
-            answers.append((sink, Answer.of(sink.key, told).at(sink.position)))
+            answers.append((sink, Answer.of(sink.key, told, sink.position)))
         if self._journal is not None:
             self._write(self._journal, answers)
         self._delivered += len(answers)
-        for sink, answer in answers:
-            sink.deliver(answer)
+        for deliver, group in itertools.groupby(answers, key=lambda one: one[0].deliver):
+            deliver([answer for _, answer in group])
 
     def _write(self, journal: Journal, answers: Iterable[tuple[Sink, Answer]]) -> None:
         lines = [

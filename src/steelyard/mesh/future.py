@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import Any
@@ -23,8 +23,9 @@ class UnitFuture(Future[Any]):
             self._drop()
         return cancelled
 
-    def deliver(self, answer: Answer) -> None:
-        """Called by the client, once."""
+    def deliver(self, answers: Sequence[Answer]) -> None:
+        """Called by the client, once, with one."""
+        (answer,) = answers
         with suppress(InvalidStateError):  # it was cancelled meanwhile
             try:
                 self.set_result(answer.value)

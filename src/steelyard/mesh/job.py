@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from steelyard.errors import Fault, SteelyardError
 from steelyard.mesh.answer import Answer
+from steelyard.mesh.execution.wire import unpack
+
+MANY = 128  # answers
 
 
 class JobTimeoutError(SteelyardError, TimeoutError):
@@ -47,17 +50,21 @@ class Job:
         self._workers, self._drop = workers, drop
         self._began = time.monotonic()
         self._answers: deque[Answer] = deque()
-        self._arrived = threading.Condition()
+        lock = threading.Lock()
+        self._arrived = threading.Condition(lock)
+        self._many = threading.Condition(lock)  # for who need not see each of them at once
         self._tell: Callable[[], None] | None = None
         self._taken = 0
 
-    def deliver(self, answer: Answer) -> None:
-        """One more has ended; called by the client, once for each unit."""
+    def deliver(self, answers: Sequence[Answer]) -> None:
+        """More units have ended; called by the client, with each of them once."""
         with self._arrived:
-            self.done += 1
-            self.failed += not answer.ok
-            self._answers.append(answer)
+            self.done += len(answers)
+            self.failed += sum(not answer.ok for answer in answers)
+            self._answers += answers
             self._arrived.notify_all()
+            if self._worth_a_look():
+                self._many.notify_all()
             tell = self._tell
         if tell is not None:
             tell()
@@ -95,12 +102,28 @@ class Job:
 
     def values(self, timeout: float | None = None) -> list[Any]:
         """All values, in the order of what was submitted; the first failure is raised."""
+        end = None if timeout is None else time.monotonic() + timeout
         found: dict[int, Any] = {}
-        for answer in self.as_completed(timeout):
-            if not answer.ok:
-                self.cancel()
-            found[answer.position] = answer.value
+        while self._taken < self.total:
+            for answer in self._take_many(end):
+                if answer.error is not None:
+                    self.cancel()
+                    raise answer.error
+                found[answer.position] = unpack(answer.packed)
         return [found[position] for position in range(self.total)]
+
+    def _take_many(self, end: float | None) -> Iterable[Answer]:
+        """Those that are there, when they are enough to wake somebody up for."""
+        with self._many:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            if not self._many.wait_for(self._worth_a_look, left):
+                raise JobTimeoutError(f"timed out: {self.progress}")
+            answers, self._answers = self._answers, deque()
+            self._taken += len(answers)
+        return answers
+
+    def _worth_a_look(self) -> bool:
+        return self.done == self.total or self.failed > 0 or len(self._answers) >= MANY
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until every unit has ended; False when the time was over before."""

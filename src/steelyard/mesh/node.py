@@ -22,6 +22,8 @@ from steelyard.mesh.transport.base import Link, Peer, Query
 
 log = logging.getLogger(__name__)
 
+CHILDREN = 60.0  # seconds that they may take to start; units then fail, and say why
+
 MakePool = Callable[[int, Deliver], Executor]
 
 
@@ -39,7 +41,8 @@ class Node:
         self._pool = make_pool(card.procs, self._ended)
 
     def start(self) -> None:
-        """Be there for clients."""
+        """Be there for clients, once the children are: a unit must not wait for their start."""
+        self._pool.wait(CHILDREN)
         self._loop.start()
         self._link.serve(self._asked)
         self._link.watch(self._appeared, self._gone)
@@ -84,7 +87,7 @@ class Node:
 
     def _granted(self, client: str, serial: int, payload: bytes) -> None:
         try:
-            self._loop.put(events.Granted(client, serial, codec.read_grant(payload)))
+            self._loop.here(events.Granted(client, serial, codec.read_grant(payload)))
         except SteelyardError as error:
             log.warning("client %s: %s", client, error)
             self._loop.put(events.PullFailed(client, serial))
@@ -93,8 +96,8 @@ class Node:
         log.debug("a pull failed: %s", why)
         self._loop.put(events.PullFailed(client, serial))
 
-    def _ended(self, one: Outcome) -> None:
-        self._loop.put(events.Ended(one.ticket, one.kind, one.value, one.output, one.seconds))
+    def _ended(self, outcomes: Sequence[Outcome]) -> None:
+        self._loop.here(*(_ended(one) for one in outcomes))
 
     # What is done about it, in the thread of the loop.
 
@@ -149,6 +152,10 @@ class Node:
             "links": len(self._link.peers()),
             "leaving": self._crew.leaving,
         }
+
+
+def _ended(one: Outcome) -> events.Ended:
+    return events.Ended(one.ticket, one.kind, one.value, one.output, one.seconds)
 
 
 def understood(peer: Peer) -> codec.Card | None:

@@ -32,6 +32,7 @@ from steelyard.runtime.ports import free_port
 from steelyard.runtime.procfs import send
 from steelyard.runtime.register import Register
 from steelyard.runtime.sampling import sample_workers
+from steelyard.runtime.stopping import stop
 from steelyard.runtime.worker import Worker, look_after
 
 
@@ -102,15 +103,8 @@ class ProcessRuntime:
     async def stop(self, name: str, grace: float) -> None:
         """TERM to the group; after `grace`, KILL to everything that is left."""
         worker = self._workers.get(name)
-        if worker is None:
-            return
-        if grace > 0:
-            worker.ask()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(worker.over.wait(), grace)
-        if not worker.over.is_set():
-            await worker.insist()
-            await worker.over.wait()
+        if worker is not None:
+            await stop(worker, grace)
 
     async def running(self) -> list[Running]:
         """Scan the machine: adopt workers not known yet, kill remains of ones that ended."""

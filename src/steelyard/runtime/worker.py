@@ -42,7 +42,7 @@ class Worker:
             allowance=self.mark.allowance,
         )
 
-    def ask(self) -> None:
+    async def ask(self) -> None:
         """TERM to the group, once: some servers take a second one for impatience."""
         if not self.asked and is_now(self.process):
             with contextlib.suppress(ProcessLookupError):

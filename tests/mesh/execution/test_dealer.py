@@ -64,7 +64,7 @@ def test_short_units_are_given_ahead() -> None:
     dealer = quick(1)
     dealer.take(units(*range(1, 200)))
     assert 40 <= len(deal(dealer)) <= 64
-    assert AHEAD / 2 < dealer.slack <= AHEAD * 2
+    assert AHEAD / 4 < dealer.slack <= AHEAD
 
 
 def test_what_a_busy_child_has_not_begun_goes_to_an_idle_one() -> None:

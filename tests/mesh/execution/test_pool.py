@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,11 @@ class Stage:
         self._told: queue.Queue[Outcome] = queue.Queue()
         self._early: dict[int, Outcome] = {}
         self._next = 0
-        self.pool = Pool(children, self._told.put, preload=preload)
+        self.pool = Pool(children, self._tell, preload=preload)
+
+    def _tell(self, outcomes: Sequence[Outcome]) -> None:
+        for one in outcomes:
+            self._told.put(one)
 
     def unit(self, name: str, *args: Any, **limits: Any) -> tuple[int, Unit]:
         self._next += 1
@@ -329,7 +333,8 @@ def test_deliver_may_start_the_next_unit() -> None:
     """From the pool's own thread."""
     results: queue.Queue[int] = queue.Queue()
 
-    def deliver(outcome: Outcome) -> None:
+    def deliver(outcomes: Sequence[Outcome]) -> None:
+        (outcome,) = outcomes
         value = wire.unpack(outcome.value)
         results.put(value)
         if value < 5:

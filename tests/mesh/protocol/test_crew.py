@@ -90,24 +90,58 @@ def test_short_units_are_fetched_in_batches() -> None:
     play = Play()
     play.grant("c", 1)
     (pull,) = asks(play.end(seconds=0.001))
-    assert pull.want == 1 + customer.HORIZON / 0.001
-    play.grant("c", *range(2, 11))
-    assert len(play.crew.tickets) == 9
-    talk = [asks(play.end(seconds=0.001)) for _ in range(4)]
-    assert [len(pulls) for pulls in talk] == [0, 0, 0, 1]
-    assert len(talk[3][0].results) == 4
+    spare = customer.HORIZON / 0.001
+    assert pull.want == 1 + spare
+    play.grant("c", *range(2, 2 + pull.want))
+    assert len(play.crew.tickets) == 1 + customer.RESERVE / 0.001
+    talk = [asks(play.end(seconds=0.001)) for _ in range(int(spare / 2))]
+    assert [len(pulls) for pulls in talk] == [0] * (len(talk) - 1) + [1]
+    assert len(talk[-1][0].results) == len(talk)
 
 
-def test_results_do_not_wait_for_long() -> None:
-    """A few milliseconds, when no pull is due."""
+def test_a_client_that_gives_less_is_not_asked_at_once_again() -> None:
+    """It has its reasons: there is little left. Half of what it gave is done first."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.001)
-    play.grant("c", *range(2, 11))
+    assert asks(play.grant("c", *range(2, 11))) == []
+    talk = [asks(play.end(seconds=0.001)) for _ in range(4)]
+    assert [len(pulls) for pulls in talk] == [0, 0, 0, 1]
+
+
+def test_results_do_not_wait_for_long() -> None:
+    """Some milliseconds, when no pull is due; fewer when none will be."""
+    play = Play()
+    play.grant("c", 1)
+    play.end(seconds=0.001)
+    play.grant("c", *range(2, 2 + play.asked["c"].want))
     play.end(seconds=0.001)
     assert play.crew.wakeup == crew.LINGER
     (pull,) = asks(play.wait())
     assert [one.number for one in pull.results] == [2]
+    play.grant("c", more=False)
+    play.end(seconds=0.001)
+    assert play.crew.wakeup == play.now + crew.BRIEFLY
+
+
+def test_results_do_not_wait_while_a_child_is_idle() -> None:
+    """The client may have more for it, now that it knows them."""
+    play = Play(procs=2)
+    play.grant("c", 1, 2, more=False)
+    (pull,) = asks(play.end(seconds=0.001))
+    assert [one.number for one in pull.results] == [1]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_children_get_less_ahead_while_clients_share_them(shared: bool) -> None:
+    """What a child has cannot be overtaken."""
+    play = Play(procs=2, clients="ab")
+    play.grant("a", 1)
+    play.grant("b", *([1] if shared else []))
+    play.end(seconds=0.001)
+    play.grant("a", *range(2, 100))
+    ahead = customer.SHARED if shared else customer.RESERVE
+    assert len(play.crew.tickets) == 2 * (1 + ahead / 0.001)
 
 
 def test_a_client_with_nothing_gets_a_parked_pull() -> None:
@@ -124,11 +158,11 @@ def test_no_spare_units_of_a_client_whose_last_ones_are_for_idle_children() -> N
     """It is asked again when a child is idle."""
     play = Play()
     play.grant("c", 1)
-    play.end(seconds=0.01)
+    play.end(seconds=0.04)
     play.grant("c", 2)
     assert play.asked["c"].want == 1  # a spare one
     assert asks(play.grant("c")) == []
-    (pull,) = asks(play.end(seconds=0.01))
+    (pull,) = asks(play.end(seconds=0.04))
     assert (pull.want, pull.idle) == (1, 1)
 
 

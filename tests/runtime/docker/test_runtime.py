@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import socket
 from pathlib import Path
 
 import pytest
 
-from steelyard.errors import StartError, UsageError
+from steelyard.errors import StartError
 from steelyard.runtime.base import Exit
 from steelyard.runtime.docker.runtime import DockerRuntime
-from steelyard.runtime.engine.connection import EngineError
-from steelyard.runtime.engine.image import ImageError
 from steelyard.runtime.engine.waiting import find_group, waited
-from tests.contract.runtimes import docker_runtime, leave_orphans
+from tests.contract.runtimes import leave_orphans
 from tests.docker.engine import Engine
 from tests.runtime.docker.conftest import Make
 
@@ -35,23 +31,6 @@ async def start_and_end(runtime: DockerRuntime) -> str:
         return (await next_exit(runtime)).reason
     except StartError as error:
         return error.message
-
-
-@pytest.mark.parametrize("url", ["unix:///nowhere/docker.sock", "tcp://127.0.0.1:1", "nonsense"])
-async def test_an_engine_that_is_down_is_told(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With its place, and what to look at."""
-    monkeypatch.setenv("DOCKER_HOST", url)
-    with pytest.raises(EngineError, match=url) as told:
-        await docker_runtime(tmp_path).open()
-    assert "is dockerd running" in told.value.hint
-
-
-async def test_an_image_that_is_missing_is_told(docker: Engine, tmp_path: Path) -> None:
-    """Nothing is made for an application that cannot run."""
-    with pytest.raises(ImageError, match=r"no image nothing:1, and runtime\.pull is never"):
-        await docker_runtime(tmp_path, image="nothing:1", pull="never").open()
 
 
 @pytest.mark.parametrize(
@@ -80,20 +59,6 @@ async def test_a_name_that_is_taken_is_told(docker: Engine, make: Make) -> None:
     assert docker.inspect("one")["Id"] == theirs
     assert docker.inspect("one")["State"]["Running"]
     docker.remove("one")
-
-
-async def test_ports_that_are_taken_are_passed_over(make: Make) -> None:
-    """The engine counts upwards; a port in use on this machine is not given out."""
-    runtime = await make()
-    first = await runtime.start("one")
-    with contextlib.ExitStack() as taken:
-        for port in range(first.port + 1, first.port + 3):
-            sock = taken.enter_context(socket.socket())
-            with contextlib.suppress(OSError):  # then somebody else has it
-                sock.bind(("127.0.0.1", port))
-                sock.listen()
-        second = await runtime.start("two")
-    assert second.port not in range(first.port, first.port + 3)
 
 
 async def test_labels_of_ours_on_a_container_of_others(
@@ -136,16 +101,6 @@ async def test_a_worker_out_of_memory_is_told(make: Make) -> None:
     """By whom it was killed, and why."""
     runtime = await make("python3", "-c", "b'x' * 2**30", memory=32 * 2**20)
     assert "killed by SIGKILL (out of memory)" in await start_and_end(runtime)
-
-
-async def test_a_worker_that_ignores_its_signal_is_killed(make: Make) -> None:
-    """After its grace."""
-    runtime = await make("sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1; done")
-    await runtime.start("one")
-    while "deaf" not in await runtime.logs("one", 1):
-        await asyncio.sleep(0.01)
-    await runtime.stop("one", 0.1)
-    assert await next_exit(runtime) == Exit("one", "killed by SIGKILL")
 
 
 async def test_an_image_says_how_it_wants_to_be_stopped(docker: Engine, make: Make) -> None:
@@ -193,23 +148,3 @@ def test_a_process_that_is_not_the_containers_tells_nothing() -> None:
     """An engine elsewhere names pids that are somebody else's here."""
     assert find_group("0123abcd", os.getpid()) is None
     assert waited(None) == 0.0
-
-
-async def test_an_engine_that_restarts_takes_its_workers_with_it(
-    docker: Engine, make: Make
-) -> None:
-    """The runtime hears of their end when the engine is back, and starts new ones on it."""
-    runtime = await make()
-    await runtime.start("one")
-    docker.stop()
-    with pytest.raises(EngineError, match="no Docker engine"):
-        await runtime.running()
-    docker.start()
-    assert (await next_exit(runtime)).name == "one"
-    await runtime.start("two")
-    assert [worker.name for worker in await runtime.running()] == ["two"]
-
-
-def test_an_image_and_a_port_are_needed(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="needs an image, and the port"):
-        docker_runtime(tmp_path, port=None)

@@ -10,8 +10,6 @@ import pytest
 
 from steelyard.errors import StartError, UsageError
 from steelyard.runtime.base import Exit
-from steelyard.runtime.engine.connection import EngineError
-from steelyard.runtime.engine.image import ImageError
 from steelyard.runtime.swarm.cluster import SwarmError
 from steelyard.runtime.swarm.runtime import SwarmRuntime
 from tests.contract.runtimes import leave_orphans, swarm_runtime
@@ -39,28 +37,12 @@ def names(swarm: Swarm) -> list[str]:
     return swarm.manager.things()["services"]
 
 
-async def test_an_engine_that_is_down_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With its place, and what to look at."""
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
-    with pytest.raises(EngineError, match="unix:///nowhere") as told:
-        await swarm_runtime(tmp_path).open()
-    assert "is dockerd running" in told.value.hint
-
-
 @pytest.mark.needs("docker")
 async def test_an_engine_in_no_swarm_is_told(docker: Engine, tmp_path: Path) -> None:
     """And nothing is made on it."""
     with pytest.raises(SwarmError, match="this engine is in no swarm") as told:
         await swarm_runtime(tmp_path).open()
     assert "docker swarm init" in told.value.hint
-
-
-async def test_an_image_that_is_missing_is_told(swarm: Swarm, tmp_path: Path) -> None:
-    """Nothing is made for an application that cannot run."""
-    with pytest.raises(ImageError, match=r"no image nothing:1, and runtime\.pull is never"):
-        await swarm_runtime(tmp_path, image="nothing:1").open()
 
 
 async def test_a_network_name_in_use_is_told(swarm: Swarm, tmp_path: Path) -> None:
@@ -75,12 +57,6 @@ async def test_a_network_name_in_use_is_told(swarm: Swarm, tmp_path: Path) -> No
             await swarm_runtime(tmp_path, network="taken").open()
         assert "`network` in the [runtime] section" in told.value.hint
         swarm.manager.ask("DELETE", "/networks/taken")
-
-
-async def test_two_agents_at_once_share_the_network(swarm: Swarm, make: Make) -> None:
-    """Both find it missing, and one of them makes it."""
-    await asyncio.gather(make(), make())
-    assert swarm.manager.things()["networks"].count("steelyard-app") == 1
 
 
 async def test_a_name_that_is_taken_is_told(swarm: Swarm, make: Make) -> None:
@@ -117,19 +93,6 @@ async def test_no_node_for_a_worker_is_told(swarm: Swarm, make: Make) -> None:
     assert names(swarm) == []
 
 
-async def test_a_worker_that_ends_at_once_is_told(swarm: Swarm, make: Make) -> None:
-    """At the start, or right after it; its last words can be read in both cases."""
-    runtime = await make("sh", "-c", "echo sorry; exit 3")
-    try:
-        await runtime.start("one")
-        reason = (await next_exit(runtime)).reason
-    except StartError as error:
-        reason = error.message
-    assert "exit code 3" in reason
-    assert "sorry" in await runtime.logs("one", 5)
-    assert names(swarm) == []
-
-
 async def test_what_ended_or_never_began_while_no_agent_looked_is_removed(
     swarm: Swarm, make: Make, tmp_path: Path
 ) -> None:
@@ -154,31 +117,3 @@ async def test_a_worker_whose_service_was_removed_is_told(swarm: Swarm, make: Ma
     swarm.manager.ask("DELETE", "/services/one")
     assert (await next_exit(runtime)).name == "one"
     assert await runtime.running() == []
-
-
-async def test_a_worker_that_ignores_its_signal_is_killed(make: Make) -> None:
-    """After the grace that was asked for."""
-    runtime = await make("sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1; done")
-    await runtime.start("one")
-    while "deaf" not in await runtime.logs("one", 1):
-        await asyncio.sleep(0.05)
-    await runtime.stop("one", 0.1)
-    assert await next_exit(runtime) == Exit("one", "killed by SIGKILL")
-
-
-async def test_an_engine_that_restarts_takes_its_workers_with_it(swarm: Swarm, make: Make) -> None:
-    """The runtime hears of their end when the manager is back, and starts new ones."""
-    runtime = await make(*SLEEP)
-    await runtime.start("one")
-    swarm.manager.stop()
-    with pytest.raises(EngineError, match="no Docker engine"):
-        await runtime.running()
-    swarm.manager.start()
-    assert (await next_exit(runtime)).name == "one"
-    await runtime.start("two")
-    assert [worker.name for worker in await runtime.running()] == ["two"]
-
-
-def test_an_image_and_a_port_are_needed(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="needs an image, and the port"):
-        swarm_runtime(tmp_path, port=None)

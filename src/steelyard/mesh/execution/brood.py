@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from steelyard.mesh.execution import capture
 from steelyard.mesh.execution.orders import ticket_of
-from steelyard.mesh.execution.parcel import Parcel, Receiver
+from steelyard.mesh.execution.parcel import NOW, Parcel, Receiver
 from steelyard.mesh.execution.slots import Slot, Slots
 
 
@@ -99,7 +99,7 @@ class Brood:
         """Take back the orders that a child has not read: their tickets."""
         tickets = []
         theirs = self.lines[number].theirs
-        while (got := self._try(theirs, socket.MSG_DONTWAIT)) is not None:
+        while (got := self._try(theirs, NOW)) is not None:
             tickets.append(ticket_of(got))
             if got.fd is not None:
                 os.close(got.fd)

@@ -1,6 +1,6 @@
 """Which child gets which unit, and who is to blame when a child ends. Pure: no clock, no process.
 
-Units wait in a backlog. Each child is given some ahead, 10 ms of work, so that it need not wait for
+Units wait in a backlog. Each child is given some ahead, 20 ms of work, so that it need not wait for
 the pool; when one has nothing to do and another has units that it has not begun, these are taken
 back and dealt out anew.
 
@@ -20,8 +20,9 @@ from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
 
-AHEAD = 0.010  # seconds of work that a child is given
+AHEAD = 0.020  # seconds of work that a child is given, besides the unit that it is at
 DEEPEST = 64  # units
+LONG = 0.1  # seconds: what takes longer is not given ahead
 IMPORT_LIMIT = 60.0  # seconds; the import of a unit's module does not count as the unit's time
 _RECENT = 0.2  # share of the newest unit in the mean
 
@@ -64,7 +65,7 @@ class Dealer:
         self._seats = [Seat() for _ in range(children)]
         self._backlog: deque[Entry] = deque()
         self._entries: dict[int, Entry] = {}
-        self._mean = AHEAD / 2  # seconds per unit
+        self._mean = AHEAD  # seconds per unit
         self._timed = 0  # entries with a deadline
 
     def __len__(self) -> int:
@@ -104,7 +105,7 @@ class Dealer:
 
     def deal(self) -> Iterator[tuple[int, Entry]]:
         """Units that children are to be given now; each is theirs when it comes out of here."""
-        depth = max(1, min(DEEPEST, ceil(AHEAD / self._mean)))
+        depth = 1 if self._mean > LONG else min(DEEPEST, 1 + ceil(AHEAD / self._mean))
         while self._backlog:
             number = self._emptiest(depth)
             if number is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import selectors
 import signal
+import threading
 import time
 from collections.abc import Iterable, Sequence
 
@@ -21,7 +22,7 @@ from steelyard.mesh.execution.unit import Unit
 
 TICK = 0.05  # seconds between looks at deadlines
 SLOW_TICK = 1.0  # between looks at what children print
-LONGEST_NAP, SHORTEST_NAP = 0.003, 0.0003
+LONGEST_NAP, SHORTEST_NAP = 0.010, 0.0003
 START_LIMIT = 60.0  # seconds for a nursery with what it preloads
 GIVE_UP = 3  # nurseries that did not even start
 PAUSE = 0.5  # seconds after one that did not
@@ -38,10 +39,12 @@ class Keeper:
         self._unwanted: set[int] = set()
         self._failed_starts = 0
         self.selector = selectors.DefaultSelector()
+        self.up = threading.Event()  # the nursery is there, and forks
         self._begin()
 
     def _begin(self) -> None:
-        self._up, self._born = False, time.monotonic()
+        self.up.clear()
+        self._born = time.monotonic()
         self._brood = Brood(self._count, self._preload)
         self.selector.register(self._brood.control, selectors.EVENT_READ, CONTROL)
         for number in range(self._count):
@@ -100,7 +103,8 @@ class Keeper:
         elif news.ended is not None:
             self._end(news.ended, news.status)
         else:
-            self._up, self._failed_starts = True, 0
+            self._failed_starts = 0
+            self.up.set()
 
     def _read(self, number: int) -> None:
         for got in self._brood.answers(number):
@@ -127,7 +131,7 @@ class Keeper:
 
     def _start_over(self) -> None:
         """The nursery is gone, and all children with it: another one, without preloading."""
-        if not self._up:
+        if not self.up.is_set():
             self._failed_starts += 1
             self._preload = ()
             time.sleep(PAUSE)
@@ -151,7 +155,7 @@ class Keeper:
 
     def look_after(self) -> None:
         """Kill what is overdue."""
-        if not self._up:
+        if not self.up.is_set():
             if time.monotonic() - self._born > START_LIMIT:
                 self._brood.end()
             return
@@ -185,7 +189,7 @@ class Keeper:
     @property
     def patience(self) -> float | None:
         """Seconds until something has to be looked at, if nothing happens before."""
-        if not self._up:
+        if not self.up.is_set():
             return SLOW_TICK
         if not len(self.dealer):
             return None

@@ -9,6 +9,8 @@ from enum import StrEnum
 class Kind(StrEnum):
     """How a unit ended."""
 
+    __hash__ = str.__hash__  # Enum's own is written in Python, and slow
+
     VALUE = "value"  # the function returned
     RAISED = "raised"  # it raised, or returned what cannot be sent
     CRASHED = "crashed"  # its child process ended in it: a signal, os._exit

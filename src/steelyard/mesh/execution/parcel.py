@@ -17,6 +17,8 @@ Piece = bytes | memoryview
 INLINE = 32 * 1024  # bodies up to here are in the message; a socket holds some 200 KiB
 HEAD = 1024  # bytes, at most
 _FDS = socket.CMSG_SPACE(2 * array.array("i").itemsize)
+_CLOEXEC = int(socket.MSG_CMSG_CLOEXEC)  # as an enum it is slow to combine
+NOW = int(socket.MSG_DONTWAIT)
 
 
 class Parcel(NamedTuple):
@@ -56,7 +58,7 @@ class Receiver:
 
     def receive(self, link: socket.socket, flags: int = 0) -> Parcel | None:
         """The next message; None at the end of the stream."""
-        size, extra, _, _ = link.recvmsg_into([self._buffer], _FDS, flags | socket.MSG_CMSG_CLOEXEC)
+        size, extra, _, _ = link.recvmsg_into([self._buffer], _FDS, flags | _CLOEXEC)
         if not size:
             return None
         fd = None

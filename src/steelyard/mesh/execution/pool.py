@@ -15,21 +15,24 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from steelyard.mesh.execution.keeper import SLOW_TICK, Keeper
+from steelyard.mesh.execution.keeper import SLOW_TICK, TICK, Keeper
 from steelyard.mesh.execution.outcome import Outcome
 from steelyard.mesh.execution.unit import Unit
 
-Deliver = Callable[[Outcome], None]
+Deliver = Callable[[Sequence[Outcome]], None]
 log = logging.getLogger(__name__)
 
 
 class Executor(Protocol):
     """What a node knows of a pool. All of it may be called from any thread.
 
-    A pool is made with the number of its children and a `Deliver`, which is called once for each
-    ticket, from a thread of the pool, one call at a time. It must not block, and may call
-    `start` and `cancel`.
+    A pool is made with the number of its children and a `Deliver`, which is told of each ticket
+    once, of those that ended together in one call, from a thread of the pool, one call at a time.
+    It must not block, and may call `start` and `cancel`.
     """
+
+    def wait(self, patience: float) -> bool:
+        """Until the children are there; False when they are not in time."""
 
     def start(self, ticket: int, unit: Unit) -> None:
         """Run a unit as soon as a child is free; a ticket is used once in a pool's life."""
@@ -60,6 +63,9 @@ class Pool:
         self._keeper.selector.register(self._wake, selectors.EVENT_READ)
         self._thread = threading.Thread(target=self._run, name="steelyard-pool", daemon=True)
         self._thread.start()
+
+    def wait(self, patience: float) -> bool:
+        return self._keeper.up.wait(patience)
 
     def start(self, ticket: int, unit: Unit) -> None:
         self.start_all([(ticket, unit)])
@@ -95,22 +101,24 @@ class Pool:
         os.eventfd_write(self._wake, 1)
 
     def _run(self) -> None:
-        relieved = time.monotonic()
+        looked = relieved = time.monotonic()
         while not self._closed:
             ready = self._keeper.selector.select(self._keeper.patience)
             now = time.monotonic()
             with self._lock:
                 for key, _ in ready:
                     self._attend(key.data)
-                self._keeper.look_after()
                 self._keeper.deal()
+                if now - looked >= TICK:
+                    looked = now
+                    self._keeper.look_after()
                 if now - relieved >= SLOW_TICK:
                     relieved = now
                     self._keeper.relieve()
                 told, self._keeper.outbox = self._keeper.outbox, []
                 nap = self._keeper.nap
-            for outcome in told:
-                self._tell(outcome)
+            if told:
+                self._tell(told)
             if nap:
                 time.sleep(nap)
         self._keeper.close()
@@ -122,10 +130,10 @@ class Pool:
         else:
             self._keeper.attend(number)
 
-    def _tell(self, outcome: Outcome) -> None:
+    def _tell(self, outcomes: Sequence[Outcome]) -> None:
         if self._closed:
             return
         try:
-            self._deliver(outcome)
+            self._deliver(outcomes)
         except Exception:
-            log.exception("an outcome could not be delivered")
+            log.exception("%d outcomes could not be delivered", len(outcomes))

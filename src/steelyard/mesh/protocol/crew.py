@@ -23,7 +23,8 @@ from steelyard.mesh.protocol.messages import Result
 from steelyard.mesh.protocol.standing import Standing, Word
 from steelyard.mesh.protocol.ticket import Ticket
 
-LINGER = 0.005  # seconds that a result waits for others
+LINGER = 0.02  # seconds that a result waits for others, while we are going to pull anyway
+BRIEFLY = 0.005  # seconds that it waits when we are not
 LARGE = 65_536  # bytes of results that do not wait
 SLOW = 0.05  # seconds without an answer, after which others are asked as well
 SETTLED = 0.005  # seconds after which a parked pull is believed to be parked
@@ -112,6 +113,7 @@ class Crew:
             self._catch_up(customer)
         if not self.leaving:
             customer.take(grant.orders)
+            customer.level = max(0, self._have() - self.procs)
         self._drop(customer, grant.stop)
         if event.serial == customer.latest:
             refused = pull.want and not grant.orders
@@ -188,8 +190,10 @@ class Crew:
         waiting = [one for one in self.customers.values() if one.backlog]
         if not waiting:
             return None
-        customer = min(waiting, key=lambda one: one.served)
-        return customer if len(self.tickets) < self.procs * (1 + customer.spare) else None
+        customer = waiting[0] if len(waiting) == 1 else min(waiting, key=lambda one: one.served)
+        shared = any(one.busy for one in self.customers.values() if one is not customer)
+        most = self.procs * (1 + customer.reserve(shared=shared))
+        return customer if len(self.tickets) < most else None
 
     def _refresh(self, customer: Customer) -> None:
         if customer.standing is Standing.RESTING and customer.rested <= self._now:
@@ -205,13 +209,18 @@ class Crew:
         """Ask for work, whoever was served least first."""
         askable = [one for one in self.customers.values() if one.standing in ASKABLE]
         for customer in sorted(askable, key=lambda one: one.served):
-            spare, idle = self._spare(customer), self._idle_for(customer)
-            want = self._room(spare)
-            if idle or (want > 0 and 2 * want >= spare):
+            idle = self._idle_for(customer)
+            if idle or self._is_low(customer):
                 self._pull(customer, park=not self._promising(customer), idle=idle)
 
     def _spare(self, customer: Customer) -> int:
         return 0 if customer.standing is Standing.LAST else min(MOST, customer.spare * self.procs)
+
+    def _is_low(self, customer: Customer) -> bool:
+        """Whether half of the spare units are gone that we want, or could get last time."""
+        spare = self._spare(customer)
+        have = self._have() - self.procs
+        return have < spare and 2 * have <= min(spare, customer.level)
 
     def _promising(self, but: Customer) -> bool:
         """Whether another client may have work."""
@@ -236,9 +245,10 @@ class Crew:
         return max(self._idle(), 1 if is_next else 0)
 
     def _have(self) -> int:
-        waiting = sum(len(one.backlog) for one in self.customers.values())
-        asked = sum(self._expected(one) for one in self.customers.values())
-        return len(self.tickets) + waiting + asked
+        have = len(self.tickets)
+        for one in self.customers.values():
+            have += len(one.backlog) + self._expected(one)
+        return have
 
     def _expected(self, customer: Customer) -> int:
         """Units that are about to come."""
@@ -258,10 +268,10 @@ class Crew:
         """When its results are to be sent."""
         if not customer.results or customer.standing in (Standing.ASKED, Standing.RESTING):
             return inf
-        long = customer.mean is None or customer.mean >= LINGER
-        if long or not customer.busy or _size(customer.results) >= LARGE:
+        if not customer.busy or self._idle() or _size(customer.results) >= LARGE:
             return self._now
-        return customer.results_since + LINGER
+        more = customer.standing is Standing.READY
+        return customer.results_since + (LINGER if more else BRIEFLY)
 
     def _flip_due(self, customer: Customer) -> float:
         """When what a parked pull says about our idleness is to be corrected."""

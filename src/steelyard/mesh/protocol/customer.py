@@ -10,8 +10,10 @@ from math import ceil, inf
 from steelyard.mesh.protocol.messages import Order, Pull, Result
 from steelyard.mesh.protocol.standing import Standing, Word, follow
 
-HORIZON = 0.008  # seconds of work kept for each child; 5…10 ms are the sweet spot (findings)
-LONG = 10 * HORIZON  # behind a unit that takes longer none waits: another node may be free sooner
+HORIZON = 0.040  # seconds of work kept for each child; half of it is fetched at a time
+RESERVE = 0.020  # seconds of it that are with the child already
+SHARED = 0.008  # the same while other clients have work here: among children nobody overtakes
+LONG = 0.08  # behind a unit that takes longer none waits: another node may be free sooner
 MOST = 512  # units kept in advance
 LEAST = 0.0002  # seconds a unit takes in any case, on its way through a child
 MEMORY = 0.2  # weight of the last unit in the mean
@@ -41,6 +43,7 @@ class Customer:
     open: dict[int, Open] = field(default_factory=dict)  # by serial
     latest: int = 0  # serial of the last pull
     rested: float = inf  # when it may be asked again
+    level: int = MOST  # spare units after its last grant; more are fetched when half are gone
 
     @property
     def busy(self) -> bool:
@@ -50,9 +53,14 @@ class Customer:
     @property
     def spare(self) -> int:
         """How many units to keep for each child, besides those that run."""
-        if self.mean is None or self.mean > LONG:
-            return 0
-        return ceil(HORIZON / self.mean)
+        return self._worth(HORIZON)
+
+    def reserve(self, *, shared: bool) -> int:
+        """How many of these to give to it."""
+        return self._worth(SHARED if shared else RESERVE)
+
+    def _worth(self, seconds: float) -> int:
+        return 0 if self.mean is None or self.mean > LONG else ceil(seconds / self.mean)
 
     @property
     def last_pull(self) -> Open | None:

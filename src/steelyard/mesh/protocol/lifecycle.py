@@ -15,6 +15,8 @@ from steelyard.errors import SteelyardError
 
 
 class State(StrEnum):
+    __hash__ = str.__hash__  # Enum's own is written in Python, and slow
+
     TODO = "TODO"
     INFLIGHT = "INFLIGHT"
     DONE = "DONE"
@@ -26,6 +28,8 @@ class State(StrEnum):
 
 
 class Signal(StrEnum):
+    __hash__ = str.__hash__
+
     GRANT = "granted to a node"
     HEDGE = "granted to one more node"
     FOUND = "a node that was given up has it"

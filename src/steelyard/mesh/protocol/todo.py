@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from heapq import merge
+from itertools import islice
 
 from steelyard.mesh.protocol.task import Entry
 
@@ -43,14 +45,9 @@ class Todo:
 
     def take(self, node: str, serves: Serves, most: int) -> list[Entry]:
         """The oldest units that this node may have; they are no longer in the line."""
-        taken: list[Entry] = []
-        passed: list[Entry] = []  # it refused them before
-        while len(taken) < most and (entry := self._oldest(serves)) is not None:
+        lines = [line.values() for function, line in self.lines.items() if serves(function)]
+        oldest = merge(*lines, key=lambda entry: entry.task.number)
+        taken = list(islice((one for one in oldest if node not in one.refusals), most))
+        for entry in taken:
             self.drop(entry)
-            (passed if node in entry.refusals else taken).append(entry)
-        self.put_back(passed)
         return taken
-
-    def _oldest(self, serves: Serves) -> Entry | None:
-        heads = [next(iter(line.values())) for f, line in self.lines.items() if serves(f)]
-        return min(heads, key=lambda entry: entry.task.number) if heads else None

@@ -12,9 +12,10 @@ from typing import Any
 
 from steelyard.config import settings
 from steelyard.core.usage import Allowance
-from steelyard.runtime.engine.container import LOG_DRIVER, LOG_OPTIONS
+from steelyard.runtime.engine.container import LOG_DRIVER, LOG_OPTIONS, UNCHECKED
 from steelyard.runtime.engine.environment import environment
-from steelyard.runtime.engine.labels import Mark, Owner
+from steelyard.runtime.engine.labels import Mark
+from steelyard.runtime.engine.premises import Premises
 from steelyard.runtime.spawn import fill_port
 
 
@@ -24,33 +25,32 @@ class Recipe:
 
     application: settings.Application
     runtime: settings.Runtime
-    owner: Owner
-    network: str
-    image: str
-    port: int
+    premises: Premises
 
     def mark(self, name: str, allowance: Allowance) -> Mark:
-        return Mark(name, self.port, self.runtime.reach, allowance)
+        return Mark(name, self.premises.port, self.runtime.reach, allowance)
 
     def container(self, mark: Mark) -> dict[str, Any]:
         """The body of the engine's `POST /containers/create`."""
-        exposed = f"{self.port}/tcp"
+        network = self.premises.network.name
+        exposed = f"{self.premises.port}/tcp"
         wish: dict[str, Any] = {
-            "Image": self.image,
+            "Image": self.premises.image.name,
             "Hostname": mark.name,
             "Env": [f"{key}={value}" for key, value in environment(self.application, mark).items()],
-            "Labels": {**self.owner.labels(), **mark.labels()},
+            "Labels": {**self.premises.owner.labels(), **mark.labels()},
             "ExposedPorts": {exposed: {}},
+            "Healthcheck": UNCHECKED,
             "HostConfig": {**self._host(mark.allowance), "PortBindings": self._published(exposed)},
-            "NetworkingConfig": {"EndpointsConfig": {self.network: {}}},
+            "NetworkingConfig": {"EndpointsConfig": {network: {}}},
         }
         if self.application.command:
-            wish["Cmd"] = list(fill_port(self.application.command, self.port))
+            wish["Cmd"] = list(fill_port(self.application.command, self.premises.port))
         return wish
 
     def _host(self, allowance: Allowance) -> dict[str, Any]:
         found: dict[str, Any] = {
-            "NetworkMode": self.network,
+            "NetworkMode": self.premises.network.name,
             "RestartPolicy": {"Name": "no"},
             "Init": True,
             "SecurityOpt": ["no-new-privileges"],

@@ -22,8 +22,8 @@ from aiodocker.containers import DockerContainer
 from aiodocker.exceptions import DockerError
 
 from steelyard.config import settings
-from steelyard.core.usage import Allowance, Sample
-from steelyard.errors import StartError, SteelyardError, UsageError
+from steelyard.core.usage import Sample
+from steelyard.errors import StartError, SteelyardError
 from steelyard.runtime.base import Exit, Running
 from steelyard.runtime.docker.container import Container, address_of
 from steelyard.runtime.docker.recipe import Recipe
@@ -35,15 +35,13 @@ from steelyard.runtime.engine.container import (
     remove,
     stop_signal,
 )
-from steelyard.runtime.engine.image import Image
-from steelyard.runtime.engine.labels import Mark, Owner, read_mark
-from steelyard.runtime.engine.limits import enforced
-from steelyard.runtime.engine.network import Network
-from steelyard.runtime.engine.stats import Counters
+from steelyard.runtime.engine.labels import Mark, read_mark
+from steelyard.runtime.engine.premises import Premises
+from steelyard.runtime.engine.stats import Counters, newest
 from steelyard.runtime.engine.waiting import find_group, waited
 from steelyard.runtime.logfiles import LogFiles
+from steelyard.runtime.stopping import stop
 
-_FIRST_STATS = 3.0  # seconds; the engine tells every second
 _NAME_TAKEN = 409
 
 
@@ -59,20 +57,12 @@ class DockerRuntime:
         folder: Path,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if runtime.image is None or runtime.port is None:
-            raise UsageError(
-                "a container needs an image, and the port that it listens on",
-                hint="steelyard up --runtime docker --image IMAGE --port N",
-            )
         self.notes: list[str] = []
-        self._owner = Owner(application.name, str(folder.resolve()))
-        self._image = Image(runtime.image, runtime.pull)
-        self._network = Network(runtime.network or f"steelyard-{application.name}", self._owner)
-        self._recipe = Recipe(
-            application, runtime, self._owner, self._network.name, runtime.image, runtime.port
-        )
-        self._wanted = Allowance(runtime.cpus, runtime.memory)
-        self._allowance = Allowance()
+        self._premises = Premises(application, runtime, folder, "bridge")
+        self._owner = self._premises.owner
+        self._image = self._premises.image
+        self._network = self._premises.network
+        self._recipe = Recipe(application, runtime, self._premises)
         self._clock = clock
         self._logs = LogFiles(folder / "logs")
         self._starting: set[str] = set()
@@ -84,11 +74,9 @@ class DockerRuntime:
     async def open(self) -> None:
         """Find the engine, the image and the network, and adopt the workers that run."""
         self._logs.open()
-        self._client, told_by_engine = await connect()
+        self._client, info = await connect()
         try:
-            self._allowance, self.notes[:] = enforced(self._wanted, told_by_engine)
-            await self._image.prepare(self._client)
-            await self._network.ensure(self._client)
+            self.notes[:] = await self._premises.enter(self._client, info)
             await self.running()
         except BaseException:
             await self.close()
@@ -116,7 +104,7 @@ class DockerRuntime:
         try:
             await self._image.ensure(self._client)
             await self._network.ensure(self._client)
-            worker = await self._launch(self._recipe.mark(name, self._allowance))
+            worker = await self._launch(self._recipe.mark(name, self._premises.allowance))
             worker.counters.begin()
             return self._watch(worker)
         finally:
@@ -125,15 +113,8 @@ class DockerRuntime:
     async def stop(self, name: str, grace: float) -> None:
         """The image's stop signal; after `grace`, KILL."""
         worker = self._workers.get(name)
-        if worker is None:
-            return
-        if grace > 0:
-            await worker.ask()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(worker.over.wait(), grace)
-        if not worker.over.is_set():
-            await worker.insist()
-            await worker.over.wait()
+        if worker is not None:
+            await stop(worker, grace)
 
     async def running(self) -> list[Running]:
         """Ask the engine: adopt workers not known yet, remove those that have ended."""
@@ -150,10 +131,8 @@ class DockerRuntime:
 
     async def sample(self) -> dict[str, Sample]:
         """The newest counters of each worker."""
-        workers = dict(self._workers)
-        newest = [worker.counters.newest(_FIRST_STATS) for worker in workers.values()]
-        samples = dict(zip(workers, await asyncio.gather(*newest), strict=True))
-        return {name: it for name, it in samples.items() if it and name in self._workers}
+        counters = {name: worker.counters for name, worker in self._workers.items()}
+        return {name: it for name, it in (await newest(counters)).items() if name in self._workers}
 
     async def exits(self) -> AsyncIterator[Exit]:
         """Each end of a worker, once, until the runtime is closed."""

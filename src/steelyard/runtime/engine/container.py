@@ -15,6 +15,10 @@ KEPT_LINES = 1000  # of an ended worker's log
 # Docker's own default keeps all a worker ever printed. `local` reads back, and rotates.
 LOG_DRIVER = "local"
 LOG_OPTIONS = {"max-size": "10m", "max-file": "3"}
+# The image's own health check is not run: the agent probes workers itself, and decides. A swarm
+# would wait for the check before it names the worker (the first one comes after 30 s, unless the
+# image says otherwise), and end a worker that fails it, with its requests.
+UNCHECKED = {"Test": ["NONE"]}
 _NOT_RUNNING = {404, 409}  # the engine's answers to a signal for a container that has ended
 
 

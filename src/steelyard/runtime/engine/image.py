@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,10 @@ log = logging.getLogger(__name__)
 
 PAUSES = (1.0, 2.0, 4.0, 8.0)  # seconds between two tries
 _TELL_EVERY = 2.0  # seconds
+_CHECKED = (
+    "the image's HEALTHCHECK is not run: the agent checks workers itself, by --health-path if it "
+    "is given"
+)
 _REFUSALS = {400, 401, 403, 404}
 # In the stream of a pull there is no status, only words.
 _REFUSED = ("not found", "denied", "unauthorized", "no matching manifest", "manifest unknown")
@@ -81,7 +86,7 @@ class Image:
     async def ensure(self, client: Docker) -> None:
         """Have the image; raise ImageError or PullError when it cannot be had."""
         async with self._lock:
-            if await self._present(client):
+            if await self.inspect(client) is not None:
                 return
             if self.pull == "never":
                 raise ImageError(
@@ -90,22 +95,27 @@ class Image:
                 )
             await self._try_pulling(client)
 
-    async def _present(self, client: Docker) -> bool:
+    async def inspect(self, client: Docker) -> Mapping[str, Any] | None:
+        """What the engine knows of it; None: it is not there."""
         with told(f"the image {self.name} cannot be looked at"):
             try:
-                await client.images.inspect(self.name)
+                return await client.images.inspect(self.name)
             except DockerError as error:
                 if missing(error):
-                    return False
+                    return None
                 raise
-        return True
+
+    async def notes(self, client: Docker) -> list[str]:
+        """What of it is not done."""
+        shown = await self.inspect(client)
+        return [_CHECKED] if shown and checks_itself(shown) else []
 
     async def _pull_or_keep(self, client: Docker) -> None:
         """The newest; without it, the one that is there is better than none."""
         try:
             await self._try_pulling(client)
         except (ImageError, PullError) as error:
-            if not await self._present(client):
+            if await self.inspect(client) is None:
                 raise
             log.warning("%s; going on with the one that is there", error.message)
 
@@ -146,6 +156,12 @@ class Image:
             hint=f"can this machine reach the registry? `docker pull {self.name}` tells; "
             "an image that is there already is not pulled",
         )
+
+
+def checks_itself(shown: Mapping[str, Any]) -> bool:
+    """Whether it has a health check; `shown` is the engine's `GET /images/…/json`."""
+    test = ((shown.get("Config") or {}).get("Healthcheck") or {}).get("Test") or ["NONE"]
+    return bool(test != ["NONE"])
 
 
 def _refused(error: DockerError) -> bool:

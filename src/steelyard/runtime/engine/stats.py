@@ -20,6 +20,7 @@ from aiodocker.exceptions import DockerError
 from steelyard.core.usage import Sample
 
 _LISTS = ("active_anon", "inactive_anon")
+_FIRST = 3.0  # seconds to wait for the first ones; the engine tells every second
 _AGAIN = 1.0  # seconds until a broken stream is opened anew
 
 
@@ -43,6 +44,12 @@ def _own_memory(memory: Mapping[str, Any]) -> int:
     lists: Mapping[str, int] = memory.get("stats") or {}
     total = "total_" if "total_active_anon" in lists else ""
     return sum(lists.get(f"{total}{name}", 0) for name in _LISTS)
+
+
+async def newest(counters: Mapping[str, Counters]) -> dict[str, Sample]:
+    """The newest sample of each worker; who has none is left out."""
+    samples = await asyncio.gather(*(one.newest(_FIRST) for one in counters.values()))
+    return {name: it for name, it in zip(counters, samples, strict=True) if it is not None}
 
 
 class Counters:

@@ -13,13 +13,11 @@ import aiohttp
 from aiodocker import Docker
 from aiodocker.exceptions import DockerError
 
-from steelyard.core.usage import Allowance
 from steelyard.errors import StartError
 from steelyard.runtime.engine.connection import told
 from steelyard.runtime.engine.container import stop_signal
-from steelyard.runtime.engine.image import Image
 from steelyard.runtime.engine.labels import Mark
-from steelyard.runtime.engine.network import Network
+from steelyard.runtime.engine.premises import Premises
 from steelyard.runtime.engine.stats import Counters
 from steelyard.runtime.engine.waiting import find_group, waited
 from steelyard.runtime.logfiles import LogFiles
@@ -43,16 +41,14 @@ class Launcher:
 
     def __init__(
         self,
-        image: Image,
-        network: Network,
+        premises: Premises,
         recipe: Recipe,
         engines: Engines,
         logs: LogFiles,
         clock: Callable[[], float],
     ) -> None:
         self.notes: list[str] = []
-        self._image = image
-        self._network = network
+        self._premises = premises
         self._recipe = recipe
         self._engines = engines
         self._logs = logs
@@ -64,9 +60,9 @@ class Launcher:
         self._client = client
         self.notes.clear()
 
-    async def launch(self, name: str, allowance: Allowance) -> Service:
+    async def launch(self, name: str) -> Service:
         """Start one worker, wherever there is room; raise StartError and leave nothing behind."""
-        mark = self._recipe.mark(name, allowance)
+        mark = self._recipe.mark(name, self._premises.allowance)
         id = await self._create(mark)  # noqa: A001
         try:
             await self._note_privileges(id)
@@ -76,9 +72,9 @@ class Launcher:
             raise
 
     async def _create(self, mark: Mark) -> str:
-        await self._image.ensure(self._client)
-        network = await self._network.ensure(self._client)
-        image = await reference(self._client, self._image)
+        await self._premises.image.ensure(self._client)
+        network = await self._premises.network.ensure(self._client)
+        image = await reference(self._client, self._premises.image)
         with told(f"worker {mark.name} cannot be started"):
             try:
                 wish = self._recipe.service(mark, image, network)
@@ -107,7 +103,7 @@ class Launcher:
                 if (reason := cluster.end(id)) is not None:
                     raise StartError(
                         f"worker {mark.name} ended at once: {reason}",
-                        hint=f"does `docker run {self._image.name}` go on running?",
+                        hint=f"does `docker run {self._premises.image.name}` go on running?",
                     )
                 if (worker := await self.service(mark, id, task, cluster)) is not None:
                     return worker
@@ -135,7 +131,8 @@ class Launcher:
         host, port = address
         if port is None:
             return None
-        return Service(self._client, id, mark, host, port, node.name, await self._body(task, node))
+        body = await self._body(task, node)
+        return Service(self._client, self._logs, id, mark, host, port, node.name, body)
 
     async def _body(self, task: Task, node: Node) -> Body | None:
         client = await self._engines.of(node)

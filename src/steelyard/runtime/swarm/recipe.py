@@ -13,9 +13,10 @@ from typing import Any
 
 from steelyard.config import settings
 from steelyard.core.usage import Allowance
-from steelyard.runtime.engine.container import LOG_DRIVER, LOG_OPTIONS
+from steelyard.runtime.engine.container import LOG_DRIVER, LOG_OPTIONS, UNCHECKED
 from steelyard.runtime.engine.environment import environment
-from steelyard.runtime.engine.labels import Mark, Owner
+from steelyard.runtime.engine.labels import Mark
+from steelyard.runtime.engine.premises import Premises
 from steelyard.runtime.spawn import fill_port
 
 
@@ -25,17 +26,16 @@ class Recipe:
 
     application: settings.Application
     runtime: settings.Runtime
-    owner: Owner
-    port: int
+    premises: Premises
 
     def mark(self, name: str, allowance: Allowance) -> Mark:
-        return Mark(name, self.port, self.runtime.reach, allowance)
+        return Mark(name, self.premises.port, self.runtime.reach, allowance)
 
     def service(self, mark: Mark, image: str, network: str) -> dict[str, Any]:
         """The parts of the engine's `POST /services/create`, as aiodocker takes them."""
         return {
             "name": mark.name,
-            "labels": {**self.owner.labels(), **mark.labels()},
+            "labels": {**self.premises.owner.labels(), **mark.labels()},
             "task_template": {
                 "ContainerSpec": self._container(mark, image),
                 "Resources": {"Limits": _limits(mark.allowance)},
@@ -58,17 +58,18 @@ class Recipe:
             "CapabilityDrop": ["ALL"],
             "CapabilityAdd": list(self.runtime.capabilities),
             "Privileges": {"NoNewPrivileges": True},
+            "HealthCheck": UNCHECKED,
             "StopGracePeriod": round(self.runtime.grace * 1e9),
         }
         if self.application.command:
-            wish["Args"] = list(fill_port(self.application.command, self.port))
+            wish["Args"] = list(fill_port(self.application.command, self.premises.port))
         return wish
 
     def _published(self) -> list[dict[str, Any]]:
         """On the node it runs on, on a port that its engine chooses; or not at all."""
         if self.runtime.reach == "network":
             return []
-        return [{"Protocol": "tcp", "TargetPort": self.port, "PublishMode": "host"}]
+        return [{"Protocol": "tcp", "TargetPort": self.premises.port, "PublishMode": "host"}]
 
 
 def privileges_kept(shown: Mapping[str, Any]) -> bool:

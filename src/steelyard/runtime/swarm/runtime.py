@@ -25,15 +25,15 @@ from aiodocker import Docker
 from aiodocker.exceptions import DockerError
 
 from steelyard.config import settings
-from steelyard.core.usage import Allowance, Sample
-from steelyard.errors import StartError, SteelyardError, UsageError
+from steelyard.core.usage import Sample
+from steelyard.errors import StartError, SteelyardError
 from steelyard.runtime.base import Exit, Running
 from steelyard.runtime.engine.connection import connect, missing, told
-from steelyard.runtime.engine.image import Image
-from steelyard.runtime.engine.labels import Mark, Owner, read_mark
-from steelyard.runtime.engine.limits import enforced
-from steelyard.runtime.engine.network import Network
+from steelyard.runtime.engine.labels import Mark, read_mark
+from steelyard.runtime.engine.premises import Premises
+from steelyard.runtime.engine.stats import newest
 from steelyard.runtime.logfiles import LogFiles
+from steelyard.runtime.stopping import stop
 from steelyard.runtime.swarm.cluster import Cluster, look, require_swarm
 from steelyard.runtime.swarm.engines import Engines
 from steelyard.runtime.swarm.launch import Launcher
@@ -43,7 +43,6 @@ from steelyard.runtime.swarm.service import Service, discard, read_log
 log = logging.getLogger(__name__)
 
 LOOK_EVERY = 0.3  # seconds
-_FIRST_STATS = 3.0  # seconds; the engine tells every second
 _OPEN = (
     "the workers' ports are open on every address of their nodes: a swarm publishes no other way; "
     "with runtime.reach = network nothing is published"
@@ -62,20 +61,11 @@ class SwarmRuntime:
         folder: Path,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if runtime.image is None or runtime.port is None:
-            raise UsageError(
-                "a service needs an image, and the port that it listens on",
-                hint="steelyard up --runtime swarm --image IMAGE --port N",
-            )
         self._notes: list[str] = []
-        self._owner = Owner(application.name, str(folder.resolve()))
-        self._image = Image(runtime.image, runtime.pull)
-        name = runtime.network or f"steelyard-{application.name}"
-        self._network = Network(name, self._owner, "overlay")
-        recipe = Recipe(application, runtime, self._owner, runtime.port)
+        self._premises = Premises(application, runtime, folder, "overlay")
+        self._owner = self._premises.owner
+        recipe = Recipe(application, runtime, self._premises)
         self._published = runtime.reach == "loopback"
-        self._wanted = Allowance(runtime.cpus, runtime.memory)
-        self._allowance = Allowance()
         self._clock = clock
         self._logs = LogFiles(folder / "logs")
         self._starting: set[str] = set()
@@ -86,9 +76,7 @@ class SwarmRuntime:
         self._watch: asyncio.Task[None] | None = None
         self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
         self._engines = Engines(runtime.engines)
-        self._launcher = Launcher(
-            self._image, self._network, recipe, self._engines, self._logs, clock
-        )
+        self._launcher = Launcher(self._premises, recipe, self._engines, self._logs, clock)
         self._client: Docker  # the manager's, from open to close
 
     @property
@@ -104,11 +92,9 @@ class SwarmRuntime:
             require_swarm(info)
             self._engines.open(info["Swarm"]["NodeID"], self._client)
             self._launcher.open(self._client)
-            self._allowance, self._notes[:] = enforced(self._wanted, info)
+            self._notes[:] = await self._premises.enter(self._client, info)
             if self._published:
                 self._notes.append(_OPEN)
-            await self._image.prepare(self._client)
-            await self._network.ensure(self._client)
             await self.running()
         except BaseException:
             await self.close()
@@ -126,7 +112,7 @@ class SwarmRuntime:
         for known in (self._ending, self._following, self._workers):
             known.clear()
         with contextlib.suppress(SteelyardError):
-            await self._network.remove(self._client)
+            await self._premises.network.remove(self._client)
         await self._engines.close()
         await self._client.close()
         self._exits.put_nowait(None)
@@ -137,7 +123,7 @@ class SwarmRuntime:
             raise StartError(f"worker {name} runs already")
         self._starting.add(name)
         try:
-            worker = await self._launcher.launch(name, self._allowance)
+            worker = await self._launcher.launch(name)
             if worker.body is not None:
                 worker.body.counters.begin()
             return self._look_after(worker)
@@ -147,15 +133,8 @@ class SwarmRuntime:
     async def stop(self, name: str, grace: float) -> None:
         """The image's stop signal; after `grace`, KILL. On other nodes the swarm does both."""
         worker = self._workers.get(name)
-        if worker is None:
-            return
-        if grace > 0:
-            await worker.ask(self._logs)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(worker.over.wait(), grace)
-        if not worker.over.is_set():
-            await worker.insist(self._logs)
-            await worker.over.wait()
+        if worker is not None:
+            await stop(worker, grace)
 
     async def running(self) -> list[Running]:
         """Ask the manager: adopt workers not known yet, remove those that have ended."""
@@ -175,9 +154,8 @@ class SwarmRuntime:
     async def sample(self) -> dict[str, Sample]:
         """The newest counters of each worker whose engine we can talk to."""
         bodies = {name: worker.body for name, worker in self._workers.items() if worker.body}
-        newest = [body.counters.newest(_FIRST_STATS) for body in bodies.values()]
-        samples = dict(zip(bodies, await asyncio.gather(*newest), strict=True))
-        return {name: it for name, it in samples.items() if it and name in self._workers}
+        counters = {name: body.counters for name, body in bodies.items()}
+        return {name: it for name, it in (await newest(counters)).items() if name in self._workers}
 
     async def exits(self) -> AsyncIterator[Exit]:
         """Each end of a worker, once, until the runtime is closed."""
@@ -241,7 +219,7 @@ class SwarmRuntime:
         self._ended.add(worker.id)
         reason = (await worker.body.end() if worker.body else "") or reason
         with contextlib.suppress(DockerError, aiohttp.ClientError, OSError):
-            await worker.remove(self._logs)
+            await worker.remove()
         if worker.body is not None:
             await worker.body.remove()
         if name in self._following:

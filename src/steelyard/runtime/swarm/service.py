@@ -57,6 +57,7 @@ class Service:
     """A worker's service, and what has been asked of it."""
 
     client: Docker
+    logs: LogFiles
     id: str
     mark: Mark
     host: str
@@ -73,36 +74,36 @@ class Service:
         allowance = self.mark.allowance
         return Running(self.mark.name, self.host, self.port, self.id[:12], allowance, self.node)
 
-    async def ask(self, logs: LogFiles) -> None:
+    async def ask(self) -> None:
         """The signal that the image wants for this, once; elsewhere the swarm sends it."""
         if self.asked:
             return
         self.asked = True
-        await self._end(self.body.stop_signal if self.body else "", logs)
+        await self._end(self.body.stop_signal if self.body else "")
 
-    async def insist(self, logs: LogFiles) -> None:
+    async def insist(self) -> None:
         self.asked = True
-        await self._end("SIGKILL", logs)
+        await self._end("SIGKILL")
 
     def lose(self) -> None:
         """Its node is down: no log is to be had, and the swarm tidies up there one day."""
         self.kept, self.body = True, None
 
-    async def remove(self, logs: LogFiles) -> None:
+    async def remove(self) -> None:
         """Keep its last words, then remove the service, which takes them away."""
         if not self.kept:
             self.kept = True
-            await keep_log(self.client, self.id, self.mark.name, logs)
+            await keep_log(self.client, self.id, self.mark.name, self.logs)
         await _delete(self.client, self.id)
 
-    async def _end(self, signal: str, logs: LogFiles) -> None:
+    async def _end(self, signal: str) -> None:
         if self.body is not None:
             with contextlib.suppress(*_TROUBLE):
                 async with asyncio.timeout(_PATIENCE):
                     await send(self.body.client, self.body.id, signal)
                     return
         with told(f"worker {self.mark.name} cannot be stopped"):
-            await self.remove(logs)
+            await self.remove()
 
 
 async def read_log(client: Docker, id: str, lines: int) -> str:  # noqa: A002

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 
 from steelyard.errors import UsageError
 from steelyard.mesh.certs import make_members
+from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
-from steelyard.mesh.transport.zenoh import doubts
+from steelyard.mesh.transport.zenoh import doubts, healing, sockets
+from steelyard.mesh.transport.zenoh.config import new_identity
 from steelyard.mesh.transport.zenoh.link import LinkError, ZenohLink
 from steelyard.mesh.transport.zenoh.sockets import GIVE_UP, hasten
 from tests.contract.transports import PATIENCE, eventually
@@ -145,14 +148,37 @@ def test_a_cut_is_noticed_by_the_kernel(links: Open, monkeypatch: pytest.MonkeyP
     """Both ends of a link have the limit on their socket."""
     seen: list[int] = []
 
-    def counted(src: str, dst: str) -> int:
-        seen.append(hasten(src, dst))
-        return seen[-1]
+    def counted(ends: sockets.Ends, but: Container[int] = ()) -> list[int]:
+        found = hasten(ends, but)
+        seen.append(len(found))
+        return found
 
-    monkeypatch.setattr("steelyard.mesh.transport.zenoh.sockets.hasten", counted)
+    monkeypatch.setattr(sockets, "hasten", counted)
     one = links()
     two = links(join=one.locators)
     eventually(lambda: knows(one, two))
     eventually(lambda: len(seen) >= 2)
     assert min(seen) >= 1
     assert GIVE_UP < 2000
+
+
+def test_a_link_that_brings_no_word_is_made_anew(
+    links: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node that is linked, but was never heard of, is heard of after all."""
+    monkeypatch.setattr(healing, "DEAF", 0.1)
+    one = links()
+    two = links(join=one.locators)
+    eventually(lambda: knows(one, two))
+    deaf = two._healing
+    with deaf._changed:  # as if its word had been lost
+        deaf._known.vanish(one.identity, time.monotonic())
+        deaf._changed.notify_all()
+    eventually(lambda: deaf.cuts and knows(one, two))
+
+
+def test_who_can_be_reached_from_its_own_machine_only_connects_to_others() -> None:
+    """Of two nodes the one with the greater identity does."""
+    inside, outside = Endpoint("tcp", "127.0.0.1", 1), Endpoint("tcp", "192.0.2.1", 1)
+    for _ in range(100):
+        assert int(new_identity([inside]), 16) > int(new_identity([inside, outside]), 16)

@@ -18,11 +18,12 @@ import zenoh
 from steelyard.mesh.transport.acquaintances import Acquaintances, Missing
 from steelyard.mesh.transport.reach import reachable
 from steelyard.mesh.transport.zenoh.keys import Keys, read_bye, read_node
-from steelyard.mesh.transport.zenoh.sockets import Hasten
+from steelyard.mesh.transport.zenoh.sockets import Hasten, cut, ends_of
 
 SOONEST, LATEST = 1.0, 5.0  # seconds between comparisons: after a change, and when all is quiet
 PATIENCE = 0.4  # seconds for a connection: less than a lost SYN is repeated after
 INTRODUCTION = 1.0  # seconds, at most
+DEAF = 10.0  # seconds after which a link that has brought no word never will
 
 Configure = Callable[[Sequence[str]], zenoh.Config]
 OnNode = Callable[[str], None]
@@ -48,6 +49,7 @@ class Healing:
         self._random = random.Random()
         self._closed = False
         self.healed = 0  # links made
+        self.cuts = 0  # links that brought nothing
         self._pause = SOONEST
         self._thread = threading.Thread(target=self._run, name="steelyard-healing", daemon=True)
 
@@ -157,6 +159,7 @@ class Healing:
                 self._compare()
 
     def _try(self, missing: Sequence[Missing]) -> None:
+        missing = self._without_link(missing)
         found = reachable({one for node in missing for one in node.locators}, PATIENCE)
         if not found or self._closed:
             return
@@ -166,6 +169,26 @@ class Healing:
             with self._changed:
                 self._changed.wait_for(lambda: self._closed or self._are_here(wanted), INTRODUCTION)
                 self.healed += len(wanted & self._known.linked.keys())
+
+    def _without_link(self, missing: Sequence[Missing]) -> list[Missing]:
+        """Those that Zenoh has no link to; the word of others is on its way, or is lost.
+
+        When many nodes join at once, some links come up and never bring what the other side
+        declared (seen with Zenoh 1.10.2, from 60 nodes on): such a link is cut, and made anew.
+        """
+        linked = {str(one) for one in self._session.info.peers_zid()}
+        now = time.monotonic()
+        for node in missing:
+            if node.identity in linked and now - node.since > DEAF:
+                node.since = now
+                self._cut(node.identity)
+        return [node for node in missing if node.identity not in linked]
+
+    def _cut(self, identity: str) -> None:
+        for link in self._session.info.links():
+            if str(link.zid) == identity:
+                cut(ends_of(link))
+                self.cuts += 1
 
     def _are_here(self, wanted: set[str]) -> bool:
         return not wanted & set(self._known.missing)

@@ -67,7 +67,8 @@ class ZenohLink:
             here, there, security, lease=lease, multicast=multicast, keys=keys.everything
         )
         try:
-            self._session = zenoh.open(settings)
+            with config.few_threads():
+                self._session = zenoh.open(settings)
         except zenoh.ZError as error:
             listed = ", ".join(map(str, here))
             raise LinkError(f"cannot listen on {listed}: {error}", hint="is it in use?") from None

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable, Container
 from contextlib import suppress
-from pathlib import Path
 
 import zenoh
 
@@ -27,31 +27,60 @@ OPTIONS = {
 }
 
 
+Ends = tuple[tuple[str, int], tuple[str, int]]
+
+
 class Hasten:
     """Sees to the sockets of a session's links as they come."""
 
     def __init__(self, session: zenoh.Session) -> None:
+        self._done: dict[int, Ends] = {}  # by descriptor: with many links, few are new
         handler = zenoh.handlers.Callback(self._see, indirect=False)
         self._listener = session.info.declare_link_events_listener(handler, history=True)
 
     def _see(self, event: zenoh.LinkEvent) -> None:
+        ends = ends_of(event.link)
         if event.kind == zenoh.SampleKind.PUT:
-            hasten(event.link.src, event.link.dst)
+            found = hasten(ends, self._done) or hasten(ends)  # a descriptor is soon used again
+            self._done.update(dict.fromkeys(found, ends))
+            return
+        for fd in [fd for fd, done in self._done.copy().items() if done == ends]:
+            self._done.pop(fd, None)
 
 
-def hasten(src: str, dst: str) -> int:
-    """Set the limit on the connections of this process between these two; how many there were."""
-    here, there = parse(src, "tcp"), parse(dst, "tcp")
-    ends = ((here.host, here.port), (there.host, there.port))
-    found = 0
-    for fd in os.listdir("/proc/self/fd"):
-        with suppress(OSError, ValueError):
-            if not os.readlink(Path("/proc/self/fd") / fd).startswith("socket:"):
-                continue
-            with socket.socket(fileno=os.dup(int(fd))) as one:
-                if (one.getsockname()[:2], one.getpeername()[:2]) == ends:
-                    one.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-                    for option, value in OPTIONS.items():
-                        one.setsockopt(socket.IPPROTO_TCP, option, value)
-                    found += 1
-    return found
+def ends_of(link: zenoh.Link) -> Ends:
+    """The addresses of a link, ours first."""
+    here, there = parse(link.src, "tcp"), parse(link.dst, "tcp")
+    return ((here.host, here.port), (there.host, there.port))
+
+
+def hasten(ends: Ends, but: Container[int] = ()) -> list[int]:
+    """Set the limit on the connections of this process between these two; their descriptors."""
+    return _each(ends, _set_options, but)
+
+
+def cut(ends: Ends) -> list[int]:
+    """End the connections of this process between these two: Zenoh sees them closed."""
+    return _each(ends, lambda one: one.shutdown(socket.SHUT_RDWR))
+
+
+def _each(ends: Ends, do: Callable[[socket.socket], None], but: Container[int] = ()) -> list[int]:
+    fds = [int(fd) for fd in os.listdir("/proc/self/fd")]
+    return [fd for fd in fds if fd not in but and _do(fd, ends, do)]
+
+
+def _do(fd: int, ends: Ends, do: Callable[[socket.socket], None]) -> bool:
+    with suppress(OSError, ValueError):
+        if not os.readlink(f"/proc/self/fd/{fd}").startswith("socket:"):
+            return False
+        with socket.socket(fileno=os.dup(fd)) as one:
+            if (one.getsockname()[:2], one.getpeername()[:2]) == ends:
+                do(one)
+                return True
+    return False
+
+
+def _set_options(one: socket.socket) -> None:
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in OPTIONS.items():
+        one.setsockopt(socket.IPPROTO_TCP, option, value)

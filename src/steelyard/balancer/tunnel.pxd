@@ -1,0 +1,49 @@
+cimport cython
+
+from steelyard.balancer.counters cimport Tally
+from steelyard.balancer.loop cimport Handler, Loop
+from steelyard.balancer.stream cimport Stream
+
+cdef double inf
+cdef int BROKEN, IN, OUT
+
+@cython.final
+cdef class Tunnel:
+    cdef Side _back
+    cdef object _client
+    cdef Side _front
+    cdef double _idle
+    cdef Loop _loop
+    cdef Tally _tally
+    cdef object _upstream
+    cpdef begin(self, bytes early, bint eof)
+    cpdef count(self, Side side, Py_ssize_t count)
+    cpdef moved(self)
+    cpdef settle(self)
+    @cython.locals(other=Side)
+    cpdef broken(self, Side side)
+    cpdef close(self)
+
+cdef class Side(Handler):
+    cdef Tunnel _tunnel
+    cdef readonly bint eof
+    cdef public Side other
+    cdef readonly bint shut
+    cdef readonly Stream stream
+    @cython.locals(stream=Stream)
+    cpdef on_event(self, int mask)
+    cpdef expire(self)
+    cpdef abort(self)
+    cpdef lost(self)
+    cpdef hold_up(self, Side source)
+    cpdef ended(self)
+    @cython.locals(stream=Stream)
+    cpdef finish(self)
+    @cython.locals(stream=Stream, count=Py_ssize_t)
+    cdef _read(self)
+    @cython.locals(other=Side)
+    cdef _pass_on(self, Py_ssize_t count)
+    @cython.locals(stream=Stream)
+    cdef _drain(self)
+    cdef _gone(self)
+    cdef _park_when_done(self)

@@ -1,0 +1,125 @@
+"""What is served, where its workers run, and when they are well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import model_validator
+
+from steelyard.config.section import Rule, Section, key
+from steelyard.config.values import (
+    Bytes,
+    Capabilities,
+    Constraints,
+    Count,
+    EnginePlace,
+    ImageName,
+    Name,
+    NetworkName,
+    Port,
+    Ports,
+    Seconds,
+    UrlPath,
+    Volumes,
+)
+
+
+class Application(Section):
+    """What is served."""
+
+    name: Name = key(
+        "app", "Name of the application; it names workers, records and log files.", flag="--name"
+    )
+    command: tuple[str, ...] = key(
+        (),
+        "The command of one worker. `{port}` is filled in, and `$PORT` is set. In a container it "
+        "takes the place of the image's own.",
+    )
+    directory: Path = key(
+        Path(),
+        "Where the command of a process runs; for a command in the file, by default the file's "
+        "folder.",
+    )
+    environment: dict[str, str] = key({}, "Variables added to the workers' environment.")
+
+
+class Runtime(Section):
+    """Where workers run."""
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule("first port ≤ last port", ("ports",), lambda it: it.ports[0] <= it.ports[1]),
+        Rule(
+            "kind docker or swarm for an image",
+            ("kind", "image"),
+            lambda it: it.image is None or it.kind in {"docker", "swarm"},
+        ),
+    )
+
+    kind: Literal["process", "docker", "swarm", "stub"] = key(
+        "process",
+        "What a worker is; docker where an image is given and no kind.",
+        flag="--runtime",
+    )
+    ports: Ports = key(
+        (21000, 29999),
+        "First and last port for processes; outside the range of outgoing connections.",
+    )
+    image: ImageName | None = key(None, "The image of a container.", flag="--image")
+    port: Port | None = key(
+        None, "The port on which the application listens in its container.", flag="--port"
+    )
+    reach: Literal["loopback", "network"] = key(
+        "loopback",
+        "How balancers reach a container: on this machine, by a port published on 127.0.0.1 only "
+        "(a swarm publishes on every address of a worker's node), or by its name, from containers "
+        "on the same network; then nothing is published.",
+    )
+    network: NetworkName | None = key(
+        None, "The application's own Docker network; none: `steelyard-` and the application's name."
+    )
+    pull: Literal["missing", "always", "never"] = key(
+        "missing", "When the image is pulled, as the agent starts."
+    )
+    volumes: Volumes = key((), "What is mounted into containers.")
+    capabilities: Capabilities = key(
+        (), "Linux capabilities of a container; all others are dropped."
+    )
+    engines: EnginePlace | None = key(
+        None,
+        "Where the engine of a swarm's node is, `{name}` and `{address}` being the node's. None: "
+        "workers on other nodes are not measured, and stop at the swarm's own pace.",
+    )
+    constraints: Constraints = key((), "Which nodes of a swarm may run workers; none: all.")
+    cpus: float | None = key(None, "CPU limit of one worker, in cores.", flag="--cpus", gt=0)
+    memory: Bytes | None = key(None, "Memory limit of one worker.", flag="--memory", gt=0)
+    grace: Seconds = key(10.0, "Time between asking a worker to end and killing it.")
+    leftovers: Literal["adopt", "reap"] = key(
+        "adopt", "What the agent does on its start with workers of an earlier life."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _image_means_docker(cls, data: Any) -> Any:
+        """`steelyard up --image app:1 --port 8000` says enough."""
+        if isinstance(data, dict) and data.get("image") and "kind" not in data:
+            return {**data, "kind": "docker"}
+        return data
+
+
+class Probe(Section):
+    """How the agent finds out whether a worker can serve."""
+
+    path: UrlPath | None = key(
+        None,
+        "HTTP path that answers 200…399 when the worker is ready. None: its port must accept, "
+        "which does not tell a worker that hangs.",
+        flag="--health-path",
+    )
+    interval: Seconds = key(1.0, "Time between two probes of a worker.", gt=0)
+    timeout: Seconds = key(2.0, "A probe that takes longer has failed.", gt=0)
+    failures: Count = key(2, "Failed probes in a row that take a worker out of the ring.")
+    boot: Seconds = key(
+        30.0, "A worker not ready by then is replaced.", flag="--boot-timeout", gt=0
+    )
+    hung: Seconds = key(20.0, "A worker whose probes fail this long is replaced.", gt=0)
