@@ -77,7 +77,10 @@ def extension(declared):
     source = next(path for end in (".pyx", ".py") if (path := declared.with_suffix(end)).exists())
     # Small code is what counts between two system calls, but for loops over octets.
     level = "-O3" if declared.stem == "octets" else "-O2"
-    return Extension(name, [str(source)], extra_compile_args=[level, "-g0", "-fno-plt"])
+    # With `tp_new` as a vectorcall, Cython 3.3 goes through two functions more for each object.
+    direct = [("CYTHON_VECTORCALL_TPNEW", "0")]
+    words = [level, "-g0", "-fno-plt"]
+    return Extension(name, [str(source)], define_macros=direct, extra_compile_args=words)
 
 
 setup(ext_modules=extensions(), cmdclass={"build_ext": AllOrNothing})

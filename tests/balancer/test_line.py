@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from steelyard.balancer.line import Line
 from steelyard.balancer.reporter import Reporter
 from steelyard.balancer.upstream import Upstream
+from steelyard.core.lifecycle import State
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, Wire, always, stage, until
 
 
@@ -255,7 +256,7 @@ def test_with_nobody_left_the_line_is_sent_away() -> None:
         until(lambda: s.inflight() == 1)
         second.send(GET)
         until(lambda: len(s.plane.line) == 1)
-        s.queue()
+        s.queue(s.workers[0].entry(State.SUNDOWN))
         assert second.answer().status == 503
         door.open.release()
         assert first.answer().status == 200

@@ -60,7 +60,7 @@ def test_failed_handshakes_are_reported_once(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_left_is_reported_until_it_is_done() -> None:
-    """Out of the queue but not idle: its exchanges still count; then it is forgotten."""
+    """Unknown to a new agent but not idle: its exchanges still count; then it is forgotten."""
 
     def play(conn: Conn) -> None:
         conn.request()
@@ -71,7 +71,7 @@ def test_a_worker_that_left_is_reported_until_it_is_done() -> None:
         client = s.call()
         client.send(GET)
         until(lambda: s.inflight() == 1)
-        s.queue()
+        s.queue(epoch="next")
         draft = reporter.draft()
         assert draft.report.workers["w0"].inflight == 1
         reporter.sent(draft)

@@ -12,7 +12,7 @@ cdef class Tally:
     cdef public double learned
     cdef public long long ejections
     cdef public long long failures
-    cdef readonly long long[::1] histogram
+    cdef readonly list histogram
     cdef public int inflight
     cdef public bint leaving
     cdef public long long requests
@@ -20,7 +20,7 @@ cdef class Tally:
     cdef public double seen
     cdef public long long sent
     cdef public long long received
-    cdef readonly long long[::1] statuses
+    cdef readonly list statuses
     cdef readonly object worker
     cpdef first_byte(self, double seconds, int status)
     cpdef failed_try(self)

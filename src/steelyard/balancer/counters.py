@@ -7,7 +7,6 @@ of an exchange and not yet the other: counts only grow, so the next report makes
 from __future__ import annotations
 
 import contextlib
-from array import array
 from asyncio import AbstractEventLoop, Event
 from typing import TYPE_CHECKING
 
@@ -91,8 +90,8 @@ class Tally:
         self.sent = 0  # bytes to the worker
         self.received = 0  # bytes from it
         self.seconds = 0.0
-        self.histogram = array("q", [0] * (len(BOUNDS) + 1))
-        self.statuses = array("q", [0] * 10)  # answers by the first digit of their status
+        self.histogram = [0] * (len(BOUNDS) + 1)
+        self.statuses = [0] * 10  # answers by the first digit of their status
         self.leaving = False  # someone waits for the last exchange to end
 
     @property
