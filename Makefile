@@ -117,9 +117,10 @@ mesh-pool: setup
 mesh-crowd: setup
 	@$(BIN)/python -m tests.mesh.crowd $(ARGS)
 
-# Some minutes. The same seeds give the same document.
+# Some minutes. The same seeds give the same document, but for the jobs on real processes.
 lab: setup
 	for name in $(LAB); do $(BIN)/steelyard lab $$name --out docs/lab --page docs/lab.md || exit 1; done
+	$(BIN)/steelyard lab compare --real --out docs/lab --page docs/lab.md
 
 # The same for traffic from elsewhere, in hours or weeks of virtual time: TRACES='a.csv b.log'
 lab-traces: setup

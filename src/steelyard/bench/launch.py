@@ -54,9 +54,9 @@ class Launched:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def wait_until(self, ready: Callable[[], bool], what: str) -> None:
+    def wait_until(self, ready: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
         """Wait for a sign of life; raise with its last words when there is none."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         while not ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise LaunchError(f"{what} did not start: {self.last_words()}")

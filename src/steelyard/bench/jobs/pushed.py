@@ -26,7 +26,7 @@ def pushed(order: Order, policy: str, window: int, one_each: bool, folder: Path)
         nodes = [stack.enter_context(_node(stage, node, port, folder))
                  for node, port in enumerate(ports)]  # fmt: skip
         for node, port in zip(nodes, ports, strict=True):
-            node.wait_until(lambda port=port: accepts(port), "a node")  # type: ignore[misc]
+            node.wait_until(lambda port=port: accepts(port), "a node", PATIENCE)  # type: ignore[misc]
         listen = free_port()
         words = [sys.executable, "-m", "steelyard", "balancer", "--listen", f"{HOST}:{listen}"]
         words += ["--processes", "1", "--policy", policy, "--state", str(folder)]
@@ -37,7 +37,7 @@ def pushed(order: Order, policy: str, window: int, one_each: bool, folder: Path)
         )
         words += [word for port in ports for word in ("--worker", f"{HOST}:{port}")]
         balancer = stack.enter_context(Launched(Command(words), None, folder / "balancer.txt"))
-        balancer.wait_until(lambda: accepts(listen), "steelyard balancer")
+        balancer.wait_until(lambda: accepts(listen), "steelyard balancer", PATIENCE)
         stage.begin(lambda node: nodes[node].kill())
         return stage.end(Client(order, listen, window * len(ports)).run(), messages=0)
 

@@ -39,6 +39,7 @@ class Kind(StrEnum):
     PICK = "pick"  # `selector.pick()` in a loop of Python
     STRIDE = "stride"  # the same in a loop of compiled code
     REBUILD = "rebuild"  # making a selector of new weights
+    READ = "read"  # the control: `slots[number]` of a plain list, in a loop of Python
 
 
 class Case(BaseModel):
@@ -70,9 +71,7 @@ def _table(build: Build) -> list[Case]:
 
 
 def _growth(build: Build) -> list[Case]:
-    kinds = [Kind.PICK, Kind.REBUILD]
-    if build is Build.COMPILED:
-        kinds.append(Kind.STRIDE)
+    kinds = [Kind.PICK, Kind.REBUILD, Kind.STRIDE if build is Build.COMPILED else Kind.READ]
     return [Case(build=build, kind=kind, policy=RING, members=members)
             for members in SIZES for kind in kinds]  # fmt: skip
 

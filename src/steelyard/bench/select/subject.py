@@ -20,6 +20,7 @@ from pydantic import BaseModel
 
 from steelyard.bench.select.cases import Case, Kind
 from steelyard.select import KEYED, POLICIES
+from steelyard.select.ring import default_size
 
 KEY = b"client 7"
 SEED = 1
@@ -100,6 +101,8 @@ def _spread(loop: Loop, threads: int, count: int) -> None:
 def _loop(case: Case) -> Loop:
     if case.kind is Kind.REBUILD:
         return partial(_rebuilds, case)
+    if case.kind is Kind.READ:
+        return partial(_reads, _slots(case.members))
     selector = _selector(case.policy, case.members)
     if case.kind is Kind.STRIDE:
         strides: Callable[[Any, int], None]
@@ -111,6 +114,12 @@ def _loop(case: Case) -> Loop:
 def _picks(selector: Any, count: int) -> None:
     for _ in repeat(None, count):
         selector.pick()
+
+
+def _reads(slots: list[Connection], count: int) -> None:
+    size = len(slots)
+    for number in range(count):
+        slots[number % size]
 
 
 def _keyed_picks(selector: Any, count: int) -> None:
@@ -135,6 +144,15 @@ def _selector(policy: str, members: int) -> Any:
     """Equal weights, as in the article."""
     make: Any = {**POLICIES, **KEYED}[policy]
     return make(_connections(members), [1.0] * members, random.Random(SEED))
+
+
+@cache
+def _slots(members: int) -> list[Connection]:
+    """As many as a ring has, in an order that is as random; but nothing of ours."""
+    rng = random.Random(SEED)
+    slots = _connections(members) * (default_size(members) // members)
+    rng.shuffle(slots)
+    return slots
 
 
 @cache

@@ -54,8 +54,10 @@ processes of their own. CPU time per pick, the empty loop taken off; as Benchmar
 error is half of the 99.9 % interval, and samples far above the others are left out of the mean. \
 Ratios are of medians. Picks/s are of all threads by the clock on the wall, loop included. From \
 compiled code a pick is a call of `Walk.step` (`src/steelyard/select/walk.pxd`) in a loop of \
-Cython (`src/steelyard/bench/select/strides.pyx`), the loop included. The article's figures are of \
-.NET on another machine: only ratios compare."""
+Cython (`src/steelyard/bench/select/strides.pyx`), the loop included. Reading a list is the \
+control: `slots[number]` of a plain list of the same members in random order, loop included; what \
+it costs more for many of them is the memory's doing. The article's figures are of .NET on another \
+machine: only ratios compare."""
     parts = ["## What a pick costs", setting, *(f"Note: {note}" for note in told.notes)]
     for table in tables(told):
         parts += [f"### {table.title}", markdown_table(table.columns, table.rows)]
@@ -99,6 +101,7 @@ def _growth(told: SelectReport) -> Cells:
         "members",
         *(f"{build}: pick ns" for build in _builds(told)),
         "from compiled code ns",
+        "pure: reading a list ns",
         *(f"{build}: rebuild ms" for build in _builds(told)),
         "slots",
     )
@@ -115,6 +118,7 @@ def _growth_cells(told: SelectReport, size: int) -> Iterator[str]:
     for build in builds:
         yield number(_median(told.find(build, Kind.PICK, RING, size)), 1)
     yield number(_median(told.find(Build.COMPILED, Kind.STRIDE, RING, size)), 1)
+    yield number(_median(told.find(Build.PURE, Kind.READ, RING, size)), 1)
     for build in builds:
         yield number(_median(told.find(build, Kind.REBUILD, RING, size)), 3, 1e-6)
 
