@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +26,10 @@ from steelyard.cli.mesh_common import (
     load,
 )
 from steelyard.logs import set_up_logging
+
+if TYPE_CHECKING:
+    from steelyard.mesh.codec import Card
+    from steelyard.mesh.transport.zenoh.link import ZenohLink
 
 PROCS = len(os.sched_getaffinity(0))
 
@@ -55,15 +59,19 @@ def mesh_worker(
     set_up_logging("mesh", "info")
     name = name or f"{socket.gethostname()}:{os.getpid()}"
     card = load("codec").Card(name, procs=procs, functions=served)
-    modules = sorted({one.partition(":")[0] for one in served})
+    with load("transport.zenoh.complaints").listening():
+        _serve(load("join").open_link(place), card, drain)
+
+
+def _serve(link: ZenohLink, card: Card, drain: float) -> None:
+    modules = sorted({one.partition(":")[0] for one in card.functions})
     pool = load("execution.pool").Pool
-    link = load("join").open_link(place)
     node = load("node").Node(link, card, lambda n, told: pool(n, told, preload=modules))
     console = Messages()
     stop = _Stop()
     node.start()
-    there = " ".join(link.locators)
-    typer.echo(f"node {name}: {procs} children for {' '.join(served)}, listening on {there}")
+    what, there = " ".join(card.functions), " ".join(link.locators)
+    typer.echo(f"node {card.name}: {card.procs} children for {what}, listening on {there}")
     stop.asked.wait()
     console.print(f"stopping: running units get {drain:g} s", markup=False)
     if not stop.wait_for(lambda: node.leave(drain)):

@@ -24,8 +24,12 @@ def environment() -> dict[str, str]:
 class Worker:
     """One node. `endpoint` is where others join it."""
 
-    def __init__(self, *join: str, procs: int = 1, functions: str = MODULE) -> None:
+    def __init__(
+        self, *join: str, procs: int = 1, functions: str = MODULE, certs: Path | None = None
+    ) -> None:
         words = [*STEELYARD, "mesh", "worker", functions, "--procs", str(procs)]
+        if certs is not None:
+            words += ["--certs", str(certs)]
         for one in join:
             words += ["--join", one]
         self._process = subprocess.Popen(
@@ -48,6 +52,10 @@ class Worker:
             assert "listening on" in line, self._errors
             self._endpoint = line.split()[-1]
         return self._endpoint
+
+    def said(self, words: str) -> bool:
+        """Whether this is in what it has told its user so far."""
+        return any(words in line for line in self._errors)
 
     def kill(self) -> None:
         self._process.kill()

@@ -1,0 +1,34 @@
+"""What Zenoh's log means."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.mesh.transport.zenoh.complaints import meaning
+
+HINT = ". Hint: increase the system open file limit."
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("received fatal alert: UnknownCA", "who connected refuses our certificate"),
+        ("invalid peer certificate: UnknownIssuer", "not of our authority"),
+        ("peer sent no certificates", "showed no certificate"),
+        ("received corrupt message of type InvalidContentType", "does not speak TLS"),
+        ("tls handshake eof", "came to nothing"),
+    ],
+)
+def test_complaints(said: str, meant: str) -> None:
+    """In our words, with Zenoh's behind them, but for its colours and its hint."""
+    line = "\x1b[2m2026-01-01\x1b[0m \x1b[33m WARN\x1b[0m \x1b[2mzenoh_link_tls::unicast\x1b[0m: "
+    told = meaning(line + said + HINT + "\n")
+    assert told is not None
+    assert meant in told
+    assert told.endswith(f"({said})")
+
+
+@pytest.mark.parametrize("line", ["Traceback (most recent call last):\n", "WARN zenoh::net: x\n"])
+def test_the_rest(line: str) -> None:
+    """What is not about a connection is none of ours."""
+    assert meaning(line) is None
