@@ -79,6 +79,11 @@ class Project:
             old.unlink(missing_ok=True)
         self._docker("save", "--output", str(kept), IMAGE)
 
+    def copy_to(self, other: Engine) -> None:
+        """Have another engine know the image, too."""
+        kept = CACHE / f"image-{context()}.tar"
+        self._docker("--host", other.url, "load", "--input", str(kept))
+
     def _docker(self, *words: str) -> None:
         subprocess.run(["docker", *words], env=self.environ, check=True, stdout=subprocess.DEVNULL)
 

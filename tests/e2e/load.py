@@ -11,9 +11,16 @@ class Load:
     """Keep-alive connections that send one request after the other until told to stop."""
 
     def __init__(
-        self, port: int, path: str, connections: int = 4, method: str = "GET", *, keep: bool = True
+        self,
+        port: int,
+        path: str,
+        connections: int = 4,
+        method: str = "GET",
+        *,
+        keep: bool = True,
+        host: str = "127.0.0.1",
     ) -> None:
-        self.port = port
+        self.host, self.port = host, port
         last = "" if keep else "Connection: close\r\n"
         start = f"{method} {path} HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n"
         self.head = f"{start}{last}\r\n".encode()
@@ -61,7 +68,7 @@ class Load:
                 await asyncio.sleep(0.01)  # a refused connection must not spin
 
     async def _connection(self) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        reader, writer = await asyncio.open_connection(self.host, self.port)
         try:
             keep = True
             while keep and not self._stopping:
