@@ -15,9 +15,10 @@ pytestmark = pytest.mark.needs("docker")
 NAME = "steelyard-app"
 
 
-def create(docker: Engine, **labels: str) -> None:
+def create(docker: Engine, **labels: str) -> str:
+    """Its id. The engine makes a second one of the same name, as long as nobody says otherwise."""
     wish = {f"steelyard.{name}": value for name, value in labels.items()}
-    docker.ask("POST", "/networks/create", {"Name": NAME, "Labels": wish})
+    return str(docker.ask("POST", "/networks/create", {"Name": NAME, "Labels": wish})["Id"])
 
 
 def networks(docker: Engine) -> list[str]:
@@ -79,3 +80,26 @@ async def test_one_that_was_pruned_is_made_again(docker: Engine, make: Make) -> 
     docker.ask("DELETE", f"/networks/{NAME}")
     await runtime.start("one")
     assert list(docker.inspect("one")["NetworkSettings"]["Networks"]) == [NAME]
+
+
+def ids(docker: Engine) -> list[str]:
+    return [one["Id"] for one in docker.ask("GET", "/networks") if one["Name"] == NAME]
+
+
+async def test_of_two_that_are_ours_the_older_stays(
+    docker: Engine, make: Make, tmp_path: Path
+) -> None:
+    """Two agents at once made one each; all agents choose the same."""
+    first, _ = (create(docker, application="app", home=str(tmp_path)) for _ in range(2))
+    await make()
+    assert ids(docker) == [first]
+
+
+async def test_two_that_are_not_ours_are_told(docker: Engine, tmp_path: Path) -> None:
+    """They are for somebody else to remove."""
+    both = [create(docker, application="app") for _ in range(2)]
+    with pytest.raises(UsageError, match=f"2 networks have the name {NAME}"):
+        await docker_runtime(tmp_path).open()
+    assert sorted(ids(docker)) == sorted(both)
+    for one in both:
+        docker.ask("DELETE", f"/networks/{one}")

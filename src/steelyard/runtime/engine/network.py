@@ -7,7 +7,6 @@ label on it), and then it is theirs to remove.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from aiodocker import Docker
 from aiodocker.exceptions import DockerError
 
 from steelyard.errors import UsageError
-from steelyard.runtime.engine.connection import missing, told
+from steelyard.runtime.engine.connection import EngineError, missing, told
 from steelyard.runtime.engine.labels import APPLICATION, HOME, Owner
 
 
@@ -29,9 +28,10 @@ class Network:
 
     async def ensure(self, client: Docker) -> str:
         """Have it, and its id; raise a UsageError when the name is somebody else's."""
-        found = await self._find(client)
-        if found is None:
-            found = await self._create(client)
+        with told(f"the network {self.name} cannot be had"):
+            if not await self._find(client):
+                await self._create(client)
+            found = await self._sole(client)
         self._check(found)
         return str(found["Id"])
 
@@ -54,36 +54,54 @@ class Network:
 
     async def remove(self, client: Docker) -> None:
         """Remove it if it is ours and nobody is on it; the engine knows both best."""
-        with contextlib.suppress(DockerError):
-            found = await self._find(client)
-            if found is not None and self._owner.owns(found.get("Labels")):
-                await (await client.networks.get(found["Id"])).delete()
+        with told(f"the network {self.name} cannot be removed"):
+            for found in await self._find(client):
+                await self._remove(client, found)
 
-    async def _find(self, client: Docker) -> dict[str, Any] | None:
-        with told(f"the network {self.name} cannot be looked at"):
-            try:
-                found = await client.networks.get(self.name)
-                return await found.show()
-            except DockerError as error:
-                if missing(error):
-                    return None
-                raise
+    async def _find(self, client: Docker) -> list[dict[str, Any]]:
+        """All of that name, the oldest first; the engine's filter takes it for a part of one."""
+        found = await client.networks.list(filters={"name": [self.name]})
+        named = [one for one in found if one["Name"] == self.name]
+        return sorted(named, key=lambda one: (one["Created"], one["Id"]))
 
-    async def _create(self, client: Docker) -> dict[str, Any]:
+    async def _create(self, client: Docker) -> None:
         wish = {
             "Name": self.name,
             "Driver": self._driver,
-            "CheckDuplicate": True,  # two agents at once would make two of one name
+            "CheckDuplicate": True,
             "Attachable": True,  # by containers, not only by services
             "Labels": self._owner.labels(),
         }
-        with told(f"the network {self.name} cannot be made"):
-            try:
-                return await (await client.networks.create(wish)).show()
-            except DockerError:
-                if (found := await self._find(client)) is not None:
-                    return found  # another agent was faster
-                raise
+        try:
+            await client.networks.create(wish)
+        except DockerError:
+            if not await self._find(client):
+                raise  # else another agent was faster
+
+    async def _sole(self, client: Docker) -> dict[str, Any]:
+        """The only one, of which each agent has the same idea: the oldest. Two agents at once can
+        each have made one, as the engine looks for the name first and makes one then. As long as
+        there are two, no container gets onto either of them."""
+        found = await self._find(client)
+        found = found[:1] + [one for one in found[1:] if not await self._remove(client, one)]
+        if not found:
+            raise EngineError(f"the network {self.name} was removed as it was looked for")
+        if len(found) > 1:
+            raise UsageError(
+                f"{len(found)} networks have the name {self.name}",
+                hint=f"remove all but one by its id: docker network ls --filter name={self.name}",
+            )
+        return found[0]
+
+    async def _remove(self, client: Docker, found: Mapping[str, Any]) -> bool:
+        """Whether it is gone: not if it is not ours, nor if somebody is on it."""
+        if not self._owner.owns(found.get("Labels")):
+            return False
+        try:
+            await (await client.networks.get(found["Id"])).delete()
+        except DockerError as error:
+            return missing(error)
+        return True
 
 
 def _user(labels: Mapping[str, str]) -> str:
