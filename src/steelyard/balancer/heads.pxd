@@ -4,6 +4,8 @@ from steelyard.balancer.octets cimport cut
 
 cdef Py_ssize_t SLACK
 
+cpdef bytes kept(bytes data, Py_ssize_t size)
+
 @cython.final
 cdef class RequestHead:
     cdef public bint chunked

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 SLACK = 4096  # what may be kept behind a head for nothing, while its exchange lasts
 
 
+def kept(data: bytes, size: int) -> bytes:
+    """What was received, or a copy of its front, where a large part of a body is behind that."""
+    return data if len(data) - size <= SLACK else cut(data, 0, size)
+
+
+# The two share a few lines, and no base class: Cython keeps no free list for derived classes.
 class RequestHead:
     """What a client asks for."""
 
@@ -56,8 +62,7 @@ class RequestHead:
 
     def front(self, data: bytes, size: int) -> None:
         """Have this for text: so much of what was received."""
-        self.data = data if len(data) - size <= SLACK else cut(data, 0, size)
-        self.size = size
+        self.data, self.size = kept(data, size), size
 
     def rewrite(self, text: bytes) -> None:
         """Have another text."""
@@ -95,8 +100,8 @@ class AnswerHead:
         self.upgrade: list[bytes] | None = None
 
     def front(self, data: bytes, size: int) -> None:
-        """Have this for text: so much of what was received, which is never much more."""
-        self.data, self.size = data, size
+        """Have this for text: so much of what was received."""
+        self.data, self.size = kept(data, size), size
 
     def rewrite(self, text: bytes) -> None:
         """Have another text."""
