@@ -11,6 +11,7 @@ import pytest
 
 from steelyard.balancer.listener import Listener
 from steelyard.balancer.overdue import Overdue
+from steelyard.balancer.plane import HURRIED, UNHURRIED
 from steelyard.core.lifecycle import State
 from steelyard.select.ring import default_size
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, Play, Stage, always, stage, until
@@ -331,6 +332,41 @@ def test_second_stop_is_at_once() -> None:
         s.plane.stop()
         s.thread.join(10)
         assert not s.thread.is_alive()
+
+
+def test_a_stop_cuts_nobody_whom_a_reload_left_to_finish() -> None:
+    """Others serve the port; then the gateway stops altogether. That is the first stop."""
+    go = threading.Event()
+
+    def slow(conn: Conn) -> None:
+        conn.request()
+        assert go.wait(10)
+        conn.send(OK)
+
+    with stage(slow) as s, s.call() as client:
+        client.send(GET)
+        until(lambda: s.inflight() == 1)
+        s.plane.replace()
+        until(lambda: s.plane.patience == UNHURRIED)
+        s.plane.stop()
+        until(lambda: s.plane.patience == HURRIED)
+        go.set()
+        answer = client.answer()
+        assert (answer.status, answer.get(b"connection")) == (200, b"close")
+
+
+def test_who_is_idle_has_longer_where_others_serve() -> None:
+    """Nobody waits for the end of a balancer that was replaced, as for that of a stopped one."""
+    with stage(always()) as s, s.call() as wire:
+        wire.send(GET)
+        assert wire.answer().status == 200
+        [client] = s.plane.clients
+        idle, began = client.deadline, s.plane.loop.now
+        s.plane.replace()
+        until(lambda: client.deadline != idle)
+        assert client.deadline >= began + UNHURRIED
+        s.plane.stop()
+        assert wire.ended()
 
 
 def test_stop_under_load_loses_nothing() -> None:

@@ -46,17 +46,17 @@ async def test_no_request_fails_over_many_reloads(proxy, worker):
     assert p.close() == 0
 
 
-async def test_a_download_goes_on_across_a_reload(proxy):
+async def test_a_download_goes_on_across_a_reload_and_a_stop(proxy):
     """It ends whole, by its hash, in a process that ends with it."""
     piece = bytes(range(256)) * 256
-    reloaded = threading.Event()
+    stopping = threading.Event()
 
     def slow(conn: Conn) -> None:
         conn.request()
         conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (64 * len(piece)))
         for number in range(64):
             if number == 32:
-                assert reloaded.wait(LONG)
+                assert stopping.wait(LONG)
             conn.send(piece)
 
     w = ScriptedWorker(slow)
@@ -66,10 +66,12 @@ async def test_a_download_goes_on_across_a_reload(proxy):
         client.head()
         p.reload()
         assert len(p.balancers()) == 2  # the old one has something to finish
-        reloaded.set()
+        p.process.terminate()
+        p.settles_at(1)
+        stopping.set()
         got = client.exactly(64 * len(piece))
     assert hashlib.sha256(got).digest() == hashlib.sha256(64 * piece).digest()
-    p.settles_at(1)
+    assert p.close() == 0
     w.close()
 
 

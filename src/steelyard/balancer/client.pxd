@@ -12,7 +12,7 @@ from steelyard.balancer.stream cimport Stream
 cdef double inf
 cdef int BROKEN, IN, OUT
 cdef int GREETING, SERVING, ENDING, TUNNELLING
-cdef double LATECOMER, ASK_AFTER
+cdef double ASK_AFTER
 
 cdef class Client(Stream):
     cdef Origin _origin
@@ -38,7 +38,7 @@ cdef class Client(Stream):
     cpdef bytes give_up(self)
     cpdef cut(self, bint reset)
     @cython.locals(silence=double)
-    cpdef leave_if_idle(self)
+    cpdef hasten(self)
     cpdef close(self)
     @cython.locals(count=Py_ssize_t)
     cdef _read(self)

@@ -31,9 +31,6 @@ from steelyard.balancer.tls import Tls
 if TYPE_CHECKING:
     from steelyard.balancer.plane import Plane
 
-# When the balancer stops, a client that connected or was answered within this time may have a
-# request on its way, and gets as much time for it to arrive.
-LATECOMER = 1.0
 # A client that has ended its side is asked whether it is still there (docs/decisions, 9) when
 # the answer takes longer than this; most answers come sooner and are the question themselves.
 ASK_AFTER = 1.0
@@ -214,18 +211,10 @@ class Client(Stream):
 
     # From the plane
 
-    def leave_if_idle(self) -> None:
-        """The balancer stops: close, unless a request is here or on its way."""
-        if self.exchange is not None or self._phase != SERVING:
-            return
-        self._read()
-        if not self.open or self.exchange is not None or self._phase != SERVING:
-            return
-        silence = self.loop.now + self._plane.limits.idle_timeout - self.deadline
-        if self._served and not self.buffer and silence > LATECOMER:
-            self.close()
-        else:
-            self.deadline = min(self.deadline, self.loop.now + LATECOMER)
+    def hasten(self) -> None:
+        """The balancer stops: go soon, unless a request is here; one may be on its way."""
+        if self.exchange is None and self._phase == SERVING:
+            self.deadline = min(self.deadline, self.loop.now + self._plane.patience)
 
     def standing(self) -> tuple[int, float]:
         """What it keeps us waiting for, and since when (shed.py)."""
@@ -373,7 +362,8 @@ class Client(Stream):
         else:
             self.resume()
             if not self.buffer:
-                limit = LATECOMER if self._plane.draining else self._plane.limits.idle_timeout
+                plane = self._plane
+                limit = plane.patience if plane.draining else plane.limits.idle_timeout
                 self.deadline = self.loop.now + limit
             elif self.deadline == inf:
                 self.deadline = self.loop.now + self._plane.limits.head_timeout

@@ -16,6 +16,7 @@ from steelyard.balancer.worker cimport Worker
 cdef class Plane:
     cdef list _listeners
     cdef Table _offered
+    cdef bint _replaced
     cdef int _stops
     cdef object _waker
     cdef readonly object bell
@@ -37,6 +38,7 @@ cdef class Plane:
     cdef readonly object overdue
     cdef readonly dict own
     cdef readonly bint paced
+    cdef readonly double patience
     cdef readonly Reader reader
     cdef public long long refused
     cdef readonly Py_ssize_t room

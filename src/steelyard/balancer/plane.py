@@ -38,6 +38,12 @@ from steelyard.select import KEYED
 
 log = logging.getLogger(__name__)
 
+# When a balancer stops, the next request of a client that waits for nothing may be on its way, or
+# about to be: so many seconds are left for it to arrive, and its answer says that it is the last.
+# Whoever stops a gateway waits for its end; where others serve the port by now, nobody does.
+HURRIED = 1.0
+UNHURRIED = 5.0
+
 
 class Plane:
     """What clients and exchanges share: the loop, the limits and the present table."""
@@ -45,6 +51,7 @@ class Plane:
     __slots__ = (
         "_listeners",
         "_offered",
+        "_replaced",
         "_stops",
         "_waker",
         "bell",
@@ -66,6 +73,7 @@ class Plane:
         "overdue",
         "own",
         "paced",
+        "patience",
         "reader",
         "refused",
         "room",
@@ -108,10 +116,12 @@ class Plane:
         self.table: Table = EMPTY
         self.clients: set[Client] = set()
         self.draining = False
+        self.patience = inf  # while draining: for a client's next request to arrive
         self.refused = 0  # requests that found no worker
         self.unshaken = 0  # clients that did not get through the TLS handshake
         self.own: dict[int, int] = {}  # answers of our own, by status
         self._offered: Table = EMPTY
+        self._replaced = False
         self._stops = 0
         self._waker = Waker(self.loop, self)
         self._listeners = [Listener(self, listener)]
@@ -132,6 +142,11 @@ class Plane:
         self._stops += 1
         self._waker.wake()
 
+    def replace(self) -> None:
+        """Others serve the port: end when the clients that are here have."""
+        self._replaced = True
+        self._waker.wake()
+
     # In the data thread
 
     def run(self) -> None:
@@ -150,8 +165,10 @@ class Plane:
             self._serve_from(table)
         if self._stops > 1:
             self.expired()
-        elif self._stops and not self.draining:
-            self._drain()
+        elif self._stops:
+            self._drain(HURRIED)
+        elif self._replaced:
+            self._drain(UNHURRIED)
 
     def expired(self) -> None:
         """The time for open exchanges is over."""
@@ -256,16 +273,23 @@ class Plane:
             break_silent(self.loop, table.ended)
         self.bell.ring()
 
-    def _drain(self) -> None:
+    def _drain(self, patience: float) -> None:
+        """Asked again, in more of a hurry, open exchanges still have the time they had."""
+        if not self.draining:
+            self._leave()
+        if patience < self.patience:
+            self.patience = patience
+            for client in list(self.clients):
+                client.hasten()
+        if not self.clients:
+            self.loop.running = False
+
+    def _leave(self) -> None:
         for listener in self._listeners:
             listener.leave()
         self.draining = True
         log.info("stopping: %d clients have %g s", len(self.clients), self.settings.drain)
         self._waker.deadline = self.loop.now + self.settings.drain
-        for client in list(self.clients):
-            client.leave_if_idle()
-        if not self.clients:
-            self.loop.running = False
 
 
 def _sweep_every(limits: Gateway) -> float:

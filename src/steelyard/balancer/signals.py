@@ -1,4 +1,9 @@
-"""Signals as events of the loop: SIGTERM and SIGINT stop, SIGUSR1 has the access log reopened."""
+"""Signals as events of the loop.
+
+SIGTERM, SIGINT    stop, soon; a second one: now
+SIGUSR2            others serve the port: end, without hurry
+SIGUSR1            reopen the access log
+"""
 
 from __future__ import annotations
 
@@ -28,13 +33,15 @@ class Signals(Handler):
         self.deadline = inf
         plane.loop.add(self._read, self, IN)
         signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        for number in (*STOP, signal.SIGUSR1):
+        for number in (*STOP, signal.SIGUSR2, signal.SIGUSR1):
             signal.signal(number, _ignore)
 
     def on_event(self, mask: int) -> None:
         for number in os.read(self._read, 64):
             if number in STOP:
                 self._plane.stop()
+            elif number == signal.SIGUSR2:
+                self._plane.replace()
             elif number == signal.SIGUSR1 and self._plane.journal is not None:
                 self._plane.journal.reopen = True
 

@@ -66,6 +66,10 @@ class Generation:
         for child in self.balancers:
             child.stop(number)
 
+    def replace(self) -> None:
+        """The same, without hurry: others serve."""
+        self.stop(signal.SIGUSR2)
+
     async def ended(self) -> None:
         await asyncio.gather(*(child.ended() for child in self.balancers))
 

@@ -98,7 +98,7 @@ class Reload:
         if port is not before:
             before.shut()
             await asyncio.sleep(SETTLE)
-        old.stop()
+        old.replace()
         if port is not before:
             before.close()
         here.go_on(self._see_off(old))
