@@ -90,7 +90,7 @@ def test_short_units_are_fetched_in_batches() -> None:
     play = Play()
     play.grant("c", 1)
     (pull,) = asks(play.end(seconds=0.001))
-    spare = 1 + int(customer.HORIZON / 0.001)
+    spare = 2 + int(customer.HORIZON / 0.001)
     assert pull.want == 1 + spare
     play.grant("c", *range(2, 2 + pull.want))
     assert len(play.crew.tickets) == 2 + customer.RESERVE / 0.001
@@ -159,12 +159,13 @@ def test_no_spare_units_of_a_client_whose_last_ones_are_for_idle_children() -> N
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.04)
-    assert play.asked["c"].want == 3  # two spare ones
-    play.grant("c", 2, 3, 4)
+    assert play.asked["c"].want == 4  # three spare ones
+    play.grant("c", 2, 3, 4, 5)
     play.end(seconds=0.04)
     play.end(seconds=0.04)
     assert play.asked["c"].want == 2
     assert asks(play.grant("c")) == []
+    assert asks(play.end(seconds=0.04)) == []
     (pull,) = asks(play.end(seconds=0.04))
     assert (pull.want, pull.idle) == (1, 1)
 

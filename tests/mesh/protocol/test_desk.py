@@ -99,6 +99,15 @@ def test_a_node_that_cannot_wait_is_told_at_once() -> None:
     assert play.pull("a", park=False) == [Reply(1, Grant())]
 
 
+def test_who_has_more_children_gets_more_spare_units() -> None:
+    """Half of its share of what is left: of 16 units 6 for three children, then 1 for one."""
+    play = Play("b")
+    play.do(NodeAppeared("a", OFFER._replace(procs=3)))
+    play.submit(*range(16))
+    assert len(grants(play.pull("a", want=50, idle=0))[1]) == 6
+    assert len(grants(play.pull("b", want=50, idle=0))[2]) == 1
+
+
 def test_spare_units_are_given_while_there_are_many() -> None:
     """todo / 2·workers, at most what is wanted; the last ones go to idle children only."""
     play = Play("ab")

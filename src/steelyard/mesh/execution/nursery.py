@@ -59,7 +59,10 @@ class Nursery:
                 self._kill(number)
 
     def _obey(self) -> bool:
-        message, fds, _, _ = socket.recv_fds(self._control, 256, 2)
+        try:
+            message, fds, _, _ = socket.recv_fds(self._control, 256, 2)
+        except ConnectionError:  # a pool that was killed, and had not read all that we told
+            return False
         if not message:
             return False
         verb, number = message.decode().split()

@@ -23,7 +23,7 @@ from steelyard.mesh.protocol.messages import Result
 from steelyard.mesh.protocol.standing import Standing, Word
 from steelyard.mesh.protocol.ticket import Ticket
 
-LINGER = 0.05  # seconds that a result waits for others, while its client has plenty of units
+LINGER = 0.1  # seconds that a result waits for others, while its client has plenty of units
 BRIEFLY = 0.005  # seconds that it waits when that is coming to its end
 LARGE = 65_536  # bytes of results that do not wait
 SLOW = 0.05  # seconds without an answer, after which others are asked as well

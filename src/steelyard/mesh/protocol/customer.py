@@ -10,7 +10,7 @@ from math import ceil, inf
 from steelyard.mesh.protocol.messages import Order, Pull, Result
 from steelyard.mesh.protocol.standing import Standing, Word, follow
 
-HORIZON = 0.040  # seconds of work kept for each child, and a unit; fetched by halves
+HORIZON = 0.040  # seconds of work kept for each child, and two units; fetched by halves
 RESERVE = 0.020  # seconds of it that are with the child already, and a unit
 SHARED = 0.008  # the same while other clients have work here: among children nobody overtakes
 LONG = 0.08  # behind a unit that takes longer none waits: another node may be free sooner
@@ -54,7 +54,7 @@ class Customer:
     @property
     def spare(self) -> int:
         """How many units to keep for each child, besides those that run."""
-        return 0 if self._is_long else 1 + self._units(HORIZON)
+        return 0 if self._is_long else 2 + self._units(HORIZON)
 
     def reserve(self, *, shared: bool) -> int:
         """How many of these to give to it."""

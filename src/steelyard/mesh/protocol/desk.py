@@ -245,12 +245,13 @@ class Desk:
     # What a node gets.
 
     def _grant(self, node: Node, pull: Pull) -> tuple[Order, ...]:
-        """One unit for each idle child, and spare ones while there are many.
+        """One unit for each idle child, and spare ones while there are many: up to half of what
+        would be this node's, if what is left were dealt out to all children.
 
-        The last two units for each child in the mesh are given to idle children only: a spare
+        The last two units for each child in the mesh are so given to idle children only: a spare
         unit would wait behind another one while somebody else has nothing to do.
         """
-        spare = self._available(node) // (2 * self.nodes.workers)
+        spare = self._available(node) * node.offer.procs // (2 * self.nodes.workers)
         taken = self.todo.take(node.name, node.serves, min(pull.want, max(pull.idle, spare)))
         signal = Signal.GRANT
         if not taken and pull.idle:
