@@ -138,7 +138,7 @@ def simulate(
         assert isinstance(view, View)
         number = balancer.index[id(view)]
         server = servers[number]
-        view.inflight += 1
+        view.enter()
         failed = server.fails[0] <= now < server.fails[1]
         end = server.finish(now, desks[number])
         heappush(under_way, _Open(end, next(order), now, view.inflight, number, who, failed))

@@ -85,6 +85,16 @@ def test_a_cold_start_is_forgiven(balancers: int, seed: int) -> None:
     assert share(answers, 1, 12.0, 22.0) > 0.2
 
 
+@MANY
+@pytest.mark.parametrize("seed", [25, 34, 79, 81, 82, 88])
+def test_a_slow_worker_gets_no_crowd_before_it_is_known(balancers: int, seed: int) -> None:
+    """Of 100 seeds those where it did: its first answers were quick, or took their time."""
+    servers = [Server(rate) for rate in (100.0, 50.0, 25.0, 5.0)]
+    answers = simulate(DEFAULT, servers, 126.0, 12.0, balancers=balancers, seed=seed)
+    first = [answer for answer in answers if answer.came < 2.0]
+    assert len([answer for answer in first if answer.server == 3]) < 0.1 * len(first)
+
+
 @cache
 def slowed(seed: int) -> list[Answer]:
     servers = equal()

@@ -1,7 +1,7 @@
 cimport cython
 
 cdef int LAST
-cdef double FIRST
+cdef double FIRST, DOUBT, DEAREST
 
 @cython.locals(index=int, bound=double)
 cpdef int bucket(double seconds) except -1

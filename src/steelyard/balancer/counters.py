@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LAST = len(BOUNDS)  # the bucket of what is slower than all bounds
 FIRST = BOUNDS[0]
+DOUBT = 2.0  # times, for each exchange beyond what a worker has ever answered
+DEAREST = 60.0  # seconds; no cost needs to be higher
 
 
 def bucket(seconds: float) -> int:
@@ -111,8 +113,15 @@ class Tally:
         self.failures += 1
 
     def enter(self) -> None:
-        """One exchange more; only a lease calls this."""
+        """One exchange more; only a lease calls this.
+
+        With more of them than it has ever answered, a worker's cost is hardly known: an average,
+        or the luck of its first answers. Each of them makes it dearer, until the next answer, or a
+        slow worker would have a long line before anybody knows.
+        """
         self.inflight += 1
+        if self.inflight > self.requests and self.cost < DEAREST:
+            self.cost *= DOUBT
 
     def leave(self, failed: bool) -> None:
         """One exchange less; only a lease calls this."""

@@ -1,9 +1,10 @@
 """Gauge: keeps a tally's cost, for the policies that ask for it.
 
-Picks go by `cost`; `learned` is what answers have taught. They differ while a worker is left alone:
-then its cost fades, until it is low enough for a try. While tries are answered no slower than the
-faded cost has it, that one stands, and what was learned follows it halfway each time: slow workers,
-too, are quick now and then. The first try that is slower ends that.
+Picks go by `cost`; `learned` is what answers have taught. They differ while a worker has more to do
+than it ever did (`Tally.enter`), and while it is left alone: then its cost fades, until it is low
+enough for a try. While tries are answered no slower than the faded cost has it, that one stands,
+and what was learned follows it halfway each time: slow workers, too, are quick now and then. The
+first try that is slower ends that.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def by_peak(tally: Tally, seconds: float, line: int, now: float) -> None:
     """Seconds per request, peaks first; the first observation replaces what was assumed."""
     if seconds == FAILED:
         return
-    tally.cost = peak(tally.cost, seconds, now - tally.seen) if tally.seen else seconds
+    tally.cost = peak(tally.learned, seconds, now - tally.seen) if tally.seen else seconds
     tally.learned = tally.cost
     tally.seen = now
 
