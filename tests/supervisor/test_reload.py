@@ -71,7 +71,7 @@ async def test_a_download_goes_on_across_a_reload_and_a_stop(proxy):
         stopping.set()
         got = client.exactly(64 * len(piece))
     assert hashlib.sha256(got).digest() == hashlib.sha256(64 * piece).digest()
-    assert p.close() == 0
+    assert p.process.wait(LONG) == 0
     w.close()
 
 

@@ -47,9 +47,13 @@ def member(
 
 
 def new_identity(listen: Sequence[Endpoint]) -> str:
-    """Random; greater for nodes that only their own machine can reach, so that they connect."""
-    first = secrets.choice("89abcdef" if all(one.local for one in listen) else "1234567")
-    return first + secrets.token_hex(16)[1:]
+    """Random; greater for nodes that only their own machine can reach, so that they connect.
+
+    Zenoh compares byte by byte from the end of what is written here. Zeros are not written at its
+    beginning.
+    """
+    last = secrets.choice("89abcdef" if all(one.local for one in listen) else "01234567")
+    return "1" + secrets.token_hex(15)[1:] + last + secrets.choice("0123456789abcdef")
 
 
 def introducer(endpoints: Sequence[str], security: Security | None, lease: float) -> zenoh.Config:
