@@ -204,6 +204,23 @@ def test_a_bug_costs_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 # A stop without loss
 
 
+def waiting_for(go: threading.Event) -> Play:
+    """A worker that answers its only request when it may."""
+
+    def slow(conn: Conn) -> None:
+        conn.request()
+        assert go.wait(10)
+        conn.send(OK)
+
+    return slow
+
+
+def never(conn: Conn) -> None:
+    """A worker that does not answer."""
+    conn.request()
+    assert conn.ended()
+
+
 def test_stop_lets_exchanges_finish() -> None:
     """Idle clients are closed, open exchanges end with `Connection: close`, then it is over."""
     go = threading.Event()
@@ -257,13 +274,7 @@ def test_stop_serves_who_has_just_connected() -> None:
 def test_stop_accepts_nobody_new() -> None:
     """Connections that come after the stop are left to the others who share the port."""
     go = threading.Event()
-
-    def slow(conn: Conn) -> None:
-        conn.request()
-        assert go.wait(10)
-        conn.send(OK)
-
-    with stage(slow) as s, s.call() as client:
+    with stage(waiting_for(go)) as s, s.call() as client:
         client.send(GET)
         until(lambda: s.inflight() == 1)
         (listener,) = (one for one in s.handlers() if isinstance(one, Listener))
@@ -280,11 +291,6 @@ def test_stop_accepts_nobody_new() -> None:
 
 def test_a_port_that_everybody_has_left_is_closed() -> None:
     """A client that comes then is refused, and does not wait for an answer in vain."""
-
-    def never(conn: Conn) -> None:
-        conn.request()
-        assert conn.ended()
-
     with stage(never) as s, s.call() as client:
         client.send(GET)
         until(lambda: s.inflight() == 1)
@@ -304,11 +310,6 @@ def refused(port: int) -> bool:
 
 def test_stop_has_a_deadline() -> None:
     """What has not ended by then is cut."""
-
-    def never(conn: Conn) -> None:
-        conn.request()
-        assert conn.ended()
-
     with stage(never, drain=0.2) as s, s.call() as client:
         client.send(GET)
         until(lambda: s.inflight() == 1)
@@ -320,11 +321,6 @@ def test_stop_has_a_deadline() -> None:
 
 def test_second_stop_is_at_once() -> None:
     """Asked twice, it does not wait."""
-
-    def never(conn: Conn) -> None:
-        conn.request()
-        assert conn.ended()
-
     with stage(never, drain=1000) as s, s.call() as client:
         client.send(GET)
         until(lambda: s.inflight() == 1)
@@ -337,13 +333,7 @@ def test_second_stop_is_at_once() -> None:
 def test_a_stop_cuts_nobody_whom_a_reload_left_to_finish() -> None:
     """Others serve the port; then the gateway stops altogether. That is the first stop."""
     go = threading.Event()
-
-    def slow(conn: Conn) -> None:
-        conn.request()
-        assert go.wait(10)
-        conn.send(OK)
-
-    with stage(slow) as s, s.call() as client:
+    with stage(waiting_for(go)) as s, s.call() as client:
         client.send(GET)
         until(lambda: s.inflight() == 1)
         s.plane.replace()

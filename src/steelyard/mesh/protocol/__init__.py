@@ -1,5 +1,6 @@
 """The protocol of the mesh, pure: events in, commands out; no clock, network, process or log.
 
+machine    what a desk and a crew have in common
 messages   what goes over the wire: a pull and its answer, a grant
 task       a unit as its client knows it, and the rules of its function
 lifecycle  the life of a unit, as a table

@@ -13,12 +13,12 @@ again when it still is after twice that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import inf
 
 from steelyard.mesh.protocol import crew_events as events
 from steelyard.mesh.protocol.crew_events import Ask, Command, Left, Start, Stop
 from steelyard.mesh.protocol.customer import MOST, Customer
+from steelyard.mesh.protocol.machine import Machine
 from steelyard.mesh.protocol.messages import Result
 from steelyard.mesh.protocol.standing import Standing, Word
 from steelyard.mesh.protocol.ticket import Ticket
@@ -35,10 +35,11 @@ ASKABLE = (Standing.READY, Standing.LAST)
 PROMISING = (Standing.READY, Standing.LAST, Standing.ASKED)
 
 
-class Crew:
-    """Decides; does nothing itself."""
+class Crew(Machine[events.Event, Command]):
+    """The state of a node among its clients."""
 
     def __init__(self, procs: int) -> None:
+        super().__init__()
         self.procs = procs
         self.customers: dict[str, Customer] = {}
         self.tickets: dict[int, Ticket] = {}  # what the children have
@@ -49,20 +50,6 @@ class Crew:
         self._serial = 0
         self._last_ticket = 0
         self._virtual = 0.0  # what those that are being served had been served before
-        self._out: list[Command] = []
-        self._now = 0.0
-
-    def handle(self, event: events.Event, now: float) -> list[Command]:
-        """Take in one event; return what is to be done about it, in order."""
-        return self.handle_all([event], now)
-
-    def handle_all(self, happened: Iterable[events.Event], now: float) -> list[Command]:
-        """Take in events that came together; results of many units then go in one pull."""
-        self._now, self._out = now, []
-        for event in happened:
-            self._take(event)
-        self._settle()
-        return self._out
 
     def _take(self, event: events.Event) -> None:
         match event:

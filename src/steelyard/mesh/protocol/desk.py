@@ -20,6 +20,7 @@ from steelyard.mesh.protocol.desk_events import Command, Deliver, Reply, Stop
 from steelyard.mesh.protocol.expiry import Expiry
 from steelyard.mesh.protocol.hedging import Hedging
 from steelyard.mesh.protocol.lifecycle import Signal, State, transition
+from steelyard.mesh.protocol.machine import Machine
 from steelyard.mesh.protocol.messages import Grant, Offer, Order, Pull, Result
 from steelyard.mesh.protocol.nodes import Node, Nodes
 from steelyard.mesh.protocol.parking import Parked, Parking
@@ -33,10 +34,11 @@ LOSSES = 10  # nodes lost with a unit, before it is suspected to be the reason
 HURT = frozenset({Kind.CRASHED, Kind.HUNG, Kind.EXCESS})
 
 
-class Desk:
-    """Decides; does nothing itself."""
+class Desk(Machine[events.Event, Command]):
+    """The state of a client and of its units."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.entries: dict[int, Entry] = {}  # every unit that has not ended
         self.todo = Todo()
         self.inflight: dict[int, Entry] = {}  # the oldest first
@@ -51,20 +53,6 @@ class Desk:
         self._unknown: dict[int, Entry] = {}  # units that a node did not know
         self._unserved = Unserved()
         self._stops: defaultdict[str, list[int]] = defaultdict(list)
-        self._out: list[Command] = []
-        self._now = 0.0
-
-    def handle(self, event: events.Event, now: float) -> list[Command]:
-        """Take in one event; return what is to be done about it, in order."""
-        return self.handle_all([event], now)
-
-    def handle_all(self, happened: Iterable[events.Event], now: float) -> list[Command]:
-        """Take in events that came together; cheaper than one by one."""
-        self._now, self._out = now, []
-        for event in happened:
-            self._take(event)
-        self._settle()
-        return self._out
 
     def _take(self, event: events.Event) -> None:
         match event:

@@ -1,0 +1,39 @@
+"""What a desk and a crew have in common: events in, commands out, no clock and no network."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Generic, TypeVar
+
+Event = TypeVar("Event")
+Command = TypeVar("Command")
+
+
+class Machine(ABC, Generic[Event, Command]):
+    """Decides; does nothing itself."""
+
+    def __init__(self) -> None:
+        self._out: list[Command] = []
+        self._now = 0.0
+
+    def handle(self, event: Event, now: float) -> list[Command]:
+        """Take in one event; return what is to be done about it, in order."""
+        return self.handle_all([event], now)
+
+    def handle_all(self, happened: Iterable[Event], now: float) -> list[Command]:
+        """Take in events that came together: cheaper than one by one, and the results of many
+        units then go in one pull."""
+        self._now, self._out = now, []
+        for event in happened:
+            self._take(event)
+        self._settle()
+        return self._out
+
+    @abstractmethod
+    def _take(self, event: Event) -> None:
+        """What happened."""
+
+    @abstractmethod
+    def _settle(self) -> None:
+        """What follows from the state of things."""
