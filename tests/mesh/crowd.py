@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -168,6 +169,7 @@ def main() -> None:
     parser.add_argument("--at-once", action="store_true", help="start all nodes at once")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or the nodes would be left behind
     with ExitStack() as stack:
         row = measure(given.nodes, given.lease, 0 if given.at_once else WAVE, stack)
     if given.json:
