@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.bench.mesh.bars import judge
-from steelyard.bench.mesh.contenders import DASK, EXECUTOR, MESH, contenders, packages
+from steelyard.bench.mesh.contenders import BARE, DASK, EXECUTOR, MESH, contenders, packages
 from steelyard.bench.mesh.report import Case, Round, sum_up
 
 SHORT, LONG = Case(2000, 1.0), Case(200, 20.0)
@@ -47,9 +47,10 @@ def test_a_line_has_the_medians_of_its_rounds() -> None:
 def test_bars_are_ratios_of_one_run() -> None:
     """Kept, not kept, and not measured are three things."""
     rounds = [one(MESH, SHORT, 200.0), one(EXECUTOR, SHORT, 400.0), one(DASK, SHORT, 1000.0)]
-    verdicts = judge(sum_up([*rounds, one(MESH, LONG, 0.0, ideal=0.96)]), str(SHORT), str(LONG))
+    rounds += [one(MESH, LONG, 0.0, ideal=0.9), one(BARE, LONG, 0.0, ideal=0.93)]
+    verdicts = judge(sum_up(rounds), str(SHORT), str(LONG))
     assert [verdict.kept for verdict in verdicts] == [True, None, False, True]
-    assert verdicts[0].found == pytest.approx(0.5)
+    assert [verdicts[at].found for at in (0, 3)] == pytest.approx([0.5, 0.9 / 0.93])
 
 
 def test_only_what_is_needed_is_installed() -> None:

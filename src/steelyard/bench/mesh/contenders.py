@@ -43,6 +43,7 @@ class Contender:
 
 
 MESH = "steelyard, 1 node"
+BARE = "bare processes"
 EXECUTOR = "ProcessPoolExecutor"
 RAY = "Ray"
 DASK = "Dask"
@@ -53,6 +54,7 @@ def contenders() -> dict[str, Contender]:
     every = (
         Contender(MESH, "drive_mesh", (1, WORKERS)),
         Contender("steelyard, 4 nodes", "drive_mesh", (WORKERS, 1)),
+        Contender(BARE, "drive_bare", (WORKERS,)),
         Contender(EXECUTOR, "drive_futures", (WORKERS, 1)),
         Contender("ProcessPoolExecutor, chunks of 8", "drive_futures", (WORKERS, 8)),
         Contender("multiprocessing.Pool", "drive_pool", (WORKERS, 1)),

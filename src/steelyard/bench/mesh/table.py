@@ -44,7 +44,9 @@ def page(report: MeshReport) -> str:
         f"{report.workers} workers on {report.cores} cores, each contender started anew for each "
         "round, rounds interleaved. A unit burns CPU time; *wall* is what it took beyond units · "
         "time / cores, per unit, *CPU* what all processes used beyond the units' own. Ours is "
-        "over Zenoh on loopback, with children: one node with four, or four with one each.\n\n"
+        "over Zenoh on loopback, with children: one node with four, or four with one each; they "
+        "are started before the time is taken, as are those of the others. *Bare processes* take "
+        "units from a pipe and have nothing else to do.\n\n"
         f"Versions: {versions}."
     )
     notes = [f"Note: {note}" for note in report.notes]
