@@ -37,7 +37,6 @@ cdef class Client(Stream):
     cpdef finished(self, bint keep)
     cpdef bytes give_up(self)
     cpdef cut(self, bint reset)
-    @cython.locals(silence=double)
     cpdef hasten(self)
     cpdef close(self)
     @cython.locals(count=Py_ssize_t)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,10 @@ import psutil
 import pytest
 
 from steelyard.mesh.execution import wire
+from steelyard.mesh.execution.nursery import Nursery
 from steelyard.mesh.execution.outcome import Failure, Kind, Outcome
 from steelyard.mesh.execution.pool import Pool
+from steelyard.mesh.execution.slots import Slots
 from steelyard.mesh.execution.unit import Unit
 
 HERE = "tests.mesh.execution"
@@ -346,6 +350,19 @@ def test_deliver_may_start_the_next_unit() -> None:
     pool.start(0, Unit(f"{HERE}.units:add", wire.pack_call(0)))
     assert [results.get(timeout=PATIENCE) for _ in range(6)] == [0, 1, 2, 3, 4, 5]
     pool.close()
+
+
+def test_a_nursery_ends_quietly_when_its_pool_was_killed() -> None:
+    """Also when that had not read all that it was told, which resets their connection."""
+    pools, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    slots, fd = Slots.create(1)
+    os.close(fd)
+    with its, ThreadPoolExecutor() as threads:
+        run = threads.submit(Nursery(its, slots).run)
+        assert pools.recv(256, socket.MSG_PEEK) == b"up"  # it is told, and does not take it
+        pools.close()
+        run.result(PATIENCE)
+    slots.close()
 
 
 PARENT = """

@@ -68,7 +68,7 @@ class Network:
         wish = {
             "Name": self.name,
             "Driver": self._driver,
-            "CheckDuplicate": True,
+            "CheckDuplicate": True,  # in vain, where two are asked for at the same moment
             "Attachable": True,  # by containers, not only by services
             "Labels": self._owner.labels(),
         }
