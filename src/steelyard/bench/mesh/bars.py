@@ -15,8 +15,8 @@ IDEAL = 0.95
 def judge(lines: Sequence[Line], short: str, long: str) -> list[Verdict]:
     """Overhead of short units against others', and how close long ones come to the ideal.
 
-    The ideal is what processes reach that have nothing to do but units, in the same run: on a
-    shared machine, and with a hypervisor, two cores are never quite two.
+    Beside it, how close they come to what bare processes reach in the same run: on a shared
+    machine two cores are not two.
     """
     overhead = {line.contender: line.wall_us for line in lines if line.case == short}
     ideals = {line.contender: line.ideal for line in lines if line.case == long}
@@ -29,10 +29,15 @@ def judge(lines: Sequence[Line], short: str, long: str) -> list[Verdict]:
         )
         for other, most in RATIOS
     ]
-    reached = ratio(ideals.get(MESH), ideals.get(BARE))
-    kept = reached is not None and reached >= IDEAL
-    what = f"of what bare processes reach, {long}"
-    return [*verdicts, _verdict(what, f"at least {IDEAL:g}", reached, kept=kept)]
+    reached = ideals.get(MESH)
+    close = {
+        f"of the ideal, {long}": reached,
+        f"of what bare processes reach, {long}": ratio(reached, ideals.get(BARE)),
+    }
+    return verdicts + [
+        _verdict(what, f"at least {IDEAL:g}", found, kept=found is not None and found >= IDEAL)
+        for what, found in close.items()
+    ]
 
 
 def _verdict(what: str, bar: str, found: float | None, *, kept: bool) -> Verdict:
