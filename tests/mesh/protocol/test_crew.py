@@ -109,19 +109,19 @@ def test_a_client_that_gives_less_is_not_asked_at_once_again() -> None:
     assert [len(pulls) for pulls in talk] == [0, 0, 0, 0, 1]
 
 
-def test_results_do_not_wait_for_long() -> None:
-    """Some milliseconds, when no pull is due; fewer when the client has little left."""
+@pytest.mark.parametrize(
+    ("left", "wait"), [(1, crew.BRIEFLY), (101, 0.05), (401, crew.LINGER), (501, crew.LINGER)]
+)
+def test_results_wait_for_half_of_what_is_left(left: int, wait: float) -> None:
+    """Of the node's work, where no pull is due before; that is not long, and never very long."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.001)
-    play.grant("c", *range(2, 2 + play.asked["c"].want))
+    play.grant("c", *range(2, 3 + left), more=False)
     play.end(seconds=0.001)
-    assert play.crew.wakeup == crew.LINGER
+    assert play.crew.wakeup == pytest.approx(play.now + wait)
     (pull,) = asks(play.wait())
     assert [one.number for one in pull.results] == [2]
-    play.grant("c", more=False)
-    play.end(seconds=0.001)
-    assert play.crew.wakeup == play.now + crew.BRIEFLY
 
 
 def test_results_do_not_wait_while_a_child_is_idle() -> None:
@@ -139,7 +139,7 @@ def test_children_get_less_ahead_while_clients_share_them(shared: bool) -> None:
     play.grant("a", 1)
     play.grant("b", *([1] if shared else []))
     play.end(seconds=0.001)
-    play.grant("a", *range(2, 100))
+    play.grant("a", *range(2, 200))
     ahead = customer.SHARED if shared else 0.001 + customer.RESERVE
     assert len(play.crew.tickets) == 2 * (1 + ahead / 0.001)
 
@@ -158,15 +158,15 @@ def test_no_spare_units_of_a_client_whose_last_ones_are_for_idle_children() -> N
     """It is asked again when a child is idle."""
     play = Play()
     play.grant("c", 1)
-    play.end(seconds=0.04)
-    assert play.asked["c"].want == 4  # three spare ones
+    play.end(seconds=0.05)
+    assert play.asked["c"].want == 1 + 2 + customer.HORIZON / 0.05
     play.grant("c", 2, 3, 4, 5)
-    play.end(seconds=0.04)
-    play.end(seconds=0.04)
-    assert play.asked["c"].want == 2
+    play.end(seconds=0.05)
+    play.end(seconds=0.05)
+    assert play.asked["c"].want == 2 + 2 + customer.HORIZON / 0.05 - 3
     assert asks(play.grant("c")) == []
-    assert asks(play.end(seconds=0.04)) == []
-    (pull,) = asks(play.end(seconds=0.04))
+    assert asks(play.end(seconds=0.05)) == []
+    (pull,) = asks(play.end(seconds=0.05))
     assert (pull.want, pull.idle) == (1, 1)
 
 

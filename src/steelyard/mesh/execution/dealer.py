@@ -1,6 +1,6 @@
 """Which child gets which unit, and who is to blame when a child ends. Pure: no clock, no process.
 
-Units wait in a backlog. Each child is given some ahead, 20 ms of work, so that it need not wait for
+Units wait in a backlog. Each child is given some ahead, 60 ms of work, so that it need not wait for
 the pool; when one has nothing to do and another has units that it has not begun, these are taken
 back and dealt out anew.
 
@@ -20,7 +20,7 @@ from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
 
-AHEAD = 0.020  # seconds of work that a child is given, besides the unit it is at and one more
+AHEAD = 0.06  # seconds of work that a child is given, besides the unit it is at and one more
 DEEPEST = 64  # units
 LONG = 0.1  # seconds: what takes longer is not given ahead
 IMPORT_LIMIT = 60.0  # seconds; the import of a unit's module does not count as the unit's time

@@ -22,7 +22,7 @@ from steelyard.mesh.execution.unit import Unit
 
 TICK = 0.05  # seconds between looks at deadlines
 SLOW_TICK = 1.0  # between looks at what children print
-LONGEST_NAP, SHORTEST_NAP = 0.040, 0.0003
+LONGEST_NAP, SHORTEST_NAP = 0.06, 0.0003
 START_LIMIT = 60.0  # seconds for a nursery with what it preloads
 GIVE_UP = 3  # nurseries that did not even start
 PAUSE = 0.5  # seconds after one that did not

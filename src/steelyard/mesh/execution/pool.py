@@ -116,9 +116,10 @@ class Pool:
                     relieved = now
                     self._keeper.relieve()
                 told, self._keeper.outbox = self._keeper.outbox, []
-                nap = self._keeper.nap
             if told:
                 self._tell(told)
+            with self._lock:
+                nap = self._keeper.nap  # after outcomes were told: more units may have come of it
             if nap:
                 time.sleep(nap)
         self._keeper.close()

@@ -23,8 +23,8 @@ from steelyard.mesh.protocol.messages import Result
 from steelyard.mesh.protocol.standing import Standing, Word
 from steelyard.mesh.protocol.ticket import Ticket
 
-LINGER = 0.1  # seconds that a result waits for others, while its client has plenty of units
-BRIEFLY = 0.005  # seconds that it waits when that is coming to its end
+LINGER = 0.2  # seconds that a result waits for others, while there is a lot to do
+BRIEFLY = 0.005  # seconds that it waits in any case while all children are busy
 LARGE = 65_536  # bytes of results that do not wait
 SLOW = 0.05  # seconds without an answer, after which others are asked as well
 SETTLED = 0.005  # seconds after which a parked pull is believed to be parked
@@ -101,7 +101,6 @@ class Crew(Machine[events.Event, Command]):
         if not self.leaving:
             customer.take(grant.orders)
             customer.level = max(0, self._have() - self.procs)
-            customer.plenty = len(grant.orders) >= pull.want
         self._drop(customer, grant.stop)
         if event.serial == customer.latest:
             refused = pull.want and not grant.orders
@@ -258,8 +257,13 @@ class Crew(Machine[events.Event, Command]):
             return inf
         if not customer.busy or self._idle() or _size(customer.results) >= LARGE:
             return self._now
-        long = customer.plenty and customer.standing is Standing.READY
-        return customer.results_since + (LINGER if long else BRIEFLY)
+        return customer.results_since + self._linger(customer)
+
+    def _linger(self, customer: Customer) -> float:
+        """Seconds that results may wait for others: half of what is left to do here, at most."""
+        ahead = len(customer.backlog) + len(customer.running) - self.procs
+        left = ahead * (customer.mean or 0.0) / self.procs
+        return min(LINGER, max(BRIEFLY, left / 2))
 
     def _flip_due(self, customer: Customer) -> float:
         """When what a parked pull says about our idleness is to be corrected."""

@@ -10,8 +10,8 @@ from math import ceil, inf
 from steelyard.mesh.protocol.messages import Order, Pull, Result
 from steelyard.mesh.protocol.standing import Standing, Word, follow
 
-HORIZON = 0.040  # seconds of work kept for each child, and two units; fetched by halves
-RESERVE = 0.020  # seconds of it that are with the child already, and a unit
+HORIZON = 0.25  # seconds of work kept for each child, and two units; fetched by halves
+RESERVE = 0.06  # seconds of it that are with the child already, and a unit
 SHARED = 0.008  # the same while other clients have work here: among children nobody overtakes
 LONG = 0.08  # behind a unit that takes longer none waits: another node may be free sooner
 MOST = 512  # units kept in advance
@@ -43,7 +43,6 @@ class Customer:
     open: dict[int, Open] = field(default_factory=dict)  # by serial
     latest: int = 0  # serial of the last pull
     rested: float = inf  # when it may be asked again
-    plenty: bool = False  # it gave us all that we wanted
     level: int = MOST  # spare units after its last grant; more are fetched when half are gone
 
     @property
