@@ -14,7 +14,9 @@ from steelyard.mesh.node import Node
 from steelyard.mesh.transport.memory import Network
 
 MODULE = "tests.mesh.jobs"
-FUNCTIONS = ("add", "die", "double", "fail", "hang", "mark", "snooze", "speak", "wait_for")
+FUNCTIONS = (
+    *("add", "die", "double", "fail", "hang", "mark", "mark_after", "snooze", "speak", "wait_for"),
+)
 PATIENCE = 60.0  # seconds, for what takes a moment on a quiet machine
 
 

@@ -65,3 +65,11 @@ def mark(folder: str, number: int, seconds: float = 0.0) -> int:
     (Path(folder) / f"{number}.{os.getpid()}.{time.monotonic_ns()}").touch()
     time.sleep(seconds)
     return number
+
+
+@mesh.unit(hedge=False)
+def mark_after(path: str, folder: str, number: int) -> int:
+    """The same, once a file is there."""
+    while not Path(path).exists():
+        time.sleep(0.005)
+    return mark(folder, number)

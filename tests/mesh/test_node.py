@@ -49,6 +49,27 @@ def test_a_node_that_leaves_finishes_and_gives_back(own: Network, tmp_path: Path
     staying.close()
 
 
+def test_a_newcomer_does_not_wait_for_what_a_child_has_ahead(own: Network, tmp_path: Path) -> None:
+    """Its unit is the next, though a hundred of another client's were with the child before."""
+    runs, gate = tmp_path / "runs", tmp_path / "gate"
+    runs.mkdir()
+    node = new_node(own, procs=1)
+    old, new = own.link(), own.link()
+    with mesh.Client(link=old) as first, mesh.Client(link=new) as second:
+        first.map(jobs.double, range(200)).values(PATIENCE)  # so that units are known to be short
+        many = first.map(jobs.mark_after, [str(gate)] * 100, [str(runs)] * 100, range(100))
+        customers = node._crew.customers
+        wait_until(lambda: len(customers[old.identity].running) > 20, PATIENCE)
+        one = second.map(jobs.mark_after, [str(gate)], [str(runs)], [100])
+        wait_until(lambda: len(customers[old.identity].running) == 1, PATIENCE)
+        gate.touch()
+        assert one.values(PATIENCE) == [100]
+        assert many.values(PATIENCE) == list(range(100))
+    node.close()
+    order = sorted(runs.iterdir(), key=lambda run: int(run.suffix[1:]))
+    assert [int(run.name.split(".")[0]) for run in order[:2]] == [0, 100]
+
+
 def test_a_unit_is_redone_when_its_node_is_gone(own: Network, tmp_path: Path) -> None:
     """And when the link to it is cut; a late result is dropped."""
     gate = tmp_path / "gate"

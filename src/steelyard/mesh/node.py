@@ -113,6 +113,8 @@ class Node:
                     self._start(ticket, order, starts)
                 case events.Stop(ticket):
                     self._pool.cancel(ticket)
+                case events.Recall():
+                    self._loop.here(events.Recalled(self._pool.recall()))
                 case events.Left():
                     self._left.set()
         if starts:

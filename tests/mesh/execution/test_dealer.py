@@ -78,6 +78,31 @@ def test_of_very_short_units_a_child_has_not_too_many() -> None:
     assert len(deal(dealer)) == DEEPEST
 
 
+def test_what_no_child_has_can_be_withdrawn() -> None:
+    """In the order in which it came, and is forgotten."""
+    dealer = quick(1)
+    dealer.take(units(*range(1, 80), deadline=1.0))
+    assert len(deal(dealer)) == DEEPEST
+    dealer.recall(0, range(3, 10))
+    assert dealer.withdraw() == (*range(3, 10), *range(DEEPEST + 1, 80))
+    assert 3 not in dealer
+    assert not dealer.waiting
+    assert len(dealer) == DEEPEST - 7
+    for ticket in (1, 2, *range(10, DEEPEST + 1)):
+        dealer.finish(0, ticket, 0.001)
+    assert not dealer.timed
+
+
+def test_a_unit_that_was_lost_with_all_children_is_not_withdrawn() -> None:
+    """If it happens to it again, it is to blame: that must not be forgotten."""
+    dealer = Dealer(1)
+    dealer.take(units(1, 2))
+    deal(dealer)
+    assert dealer.lose([Slot(1, Phase.RUNNING, 0.0)]) == []
+    assert dealer.withdraw() == (2,)
+    assert 1 in dealer
+
+
 def test_what_a_busy_child_has_not_begun_goes_to_an_idle_one() -> None:
     """The dealer says whom to take from, and deals out what came back."""
     dealer = quick(2)

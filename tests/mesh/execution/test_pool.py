@@ -305,6 +305,23 @@ def test_cancelling_units_that_wait(alone: Stage, tmp_path: Path) -> None:
     assert alone.value("add", 1) == 1
 
 
+def test_what_no_child_has_begun_can_be_recalled(alone: Stage, tmp_path: Path) -> None:
+    """It has no outcome then; what runs goes on, and what comes later is run."""
+    note, go = tmp_path / "note", tmp_path / "go"
+    first = alone.start("note_and_wait", str(note), str(go))
+    wait_until(note.exists)
+    batch = [alone.unit("echo", number) for number in range(10)]
+    alone.pool.start_all(batch)
+    assert alone.pool.recall() == tuple(ticket for ticket, _ in batch)
+    assert alone.pool.recall() == ()
+    again = alone.start("echo", "again")
+    go.touch()
+    assert alone.outcome(first).kind is Kind.VALUE
+    assert wire.unpack(alone.outcome(again).value) == "again"
+    assert alone.pool.free == 1
+    assert alone.quiet()
+
+
 def test_the_nursery_may_die(alone: Stage, tmp_path: Path) -> None:
     """Another one takes its place, and nobody is blamed."""
     batch = [alone.unit("kill_nursery_once", str(tmp_path / "mark")), alone.unit("echo", 1)]

@@ -19,6 +19,8 @@ from steelyard.mesh.protocol.crew_events import (
     LeaveAsked,
     Left,
     PullFailed,
+    Recall,
+    Recalled,
     Start,
     Stop,
     StopAsked,
@@ -139,9 +141,69 @@ def test_children_get_less_ahead_while_clients_share_them(shared: bool) -> None:
     play.grant("a", 1)
     play.grant("b", *([1] if shared else []))
     play.end(seconds=0.001)
-    play.grant("a", *range(2, 200))
+    play.grant("a", *range(2, 300))
     ahead = customer.SHARED if shared else 0.001 + customer.RESERVE
     assert len(play.crew.tickets) == 2 * (1 + ahead / 0.001)
+
+
+def newcomer(*, served: float = 0.0) -> tuple[Play, list[Command]]:
+    """A client's first unit at a node whose one child has those of another ahead."""
+    play = Play(clients="ab")
+    play.grant("a", 1)
+    play.end(seconds=0.001)
+    play.grant("a", *range(2, 300))
+    play.crew.customers["b"].served = served
+    return play, play.grant("b", 1)
+
+
+def test_what_a_child_has_ahead_is_taken_back_for_a_newcomer() -> None:
+    """Which is next; the others follow in their order, and are paid for once."""
+    play, commands = newcomer()
+    assert Recall() in commands
+    given, served = play.started[2:], play.crew.customers["a"].served
+    play.started.clear()
+    play.do(Recalled(tuple(sorted(play.crew.tickets)[1:])))
+    assert play.crew.customers["a"].served == pytest.approx(served - len(given) * 0.001)
+    play.end(seconds=0.001)
+    play.end(seconds=0.001)
+    assert play.started[0] == ("b", 1)
+    assert play.started[1 : 1 + len(given)] == given
+
+
+def test_who_is_new_begins_where_the_others_are() -> None:
+    """By what was done for them; what children have ahead is an estimate, and not done yet."""
+    play, _ = newcomer()
+    play.do(ClientAppeared("d"))
+    assert play.crew.customers["d"].served == pytest.approx(0.001)
+    assert play.crew.customers["a"].served > 0.05
+
+
+def test_nothing_is_taken_back_for_a_client_that_is_not_next() -> None:
+    """It had more than its share before."""
+    _, commands = newcomer(served=1.0)
+    assert Recall() not in commands
+
+
+def test_nothing_is_taken_back_twice_before_a_unit_ends() -> None:
+    """Where a pool keeps what it has, asking again and again would be all that we do."""
+    play, _ = newcomer()
+    assert Recall() not in play.do(Recalled(()))
+    assert Recall() in play.end(seconds=0.001)
+
+
+def test_what_nobody_wants_is_not_given_to_a_child_again() -> None:
+    """A unit that was stopped while it was on its way back, and those of a client that is gone."""
+    play, _ = newcomer()
+    ahead = tuple(sorted(play.crew.tickets)[1:])
+    stopped = play.crew.tickets[ahead[0]].order.number
+    play.do(StopAsked("a", (stopped,)))
+    play.started.clear()
+    play.do(Recalled(ahead[:5]))
+    assert ("a", stopped) not in play.started
+    play.do(ClientGone("a"))
+    play.do(Recalled(ahead[5:]))
+    play.end(seconds=0.001)
+    assert [one.client for one in play.crew.tickets.values()] == ["b"]
 
 
 def test_a_client_with_nothing_gets_a_parked_pull() -> None:
@@ -299,6 +361,28 @@ def test_leaving_gives_back_what_waits_and_finishes_what_runs() -> None:
     (pull,) = asks(play.end())
     assert [one.number for one in pull.results] == [1]
     assert play.grant("c") == [Left()]
+
+
+def test_leaving_gives_back_what_a_child_has_ahead() -> None:
+    """What it has not begun is done by others."""
+    play = Play()
+    play.grant("c", 1)
+    play.end(seconds=0.001)
+    play.grant("c", 2, 3, 4)
+    commands = play.do(LeaveAsked())
+    assert Recall() in commands
+    (pull,) = asks(play.do(Recalled(tuple(sorted(play.crew.tickets)[1:]))))
+    assert (pull.want, pull.holding) == (0, (2,))
+
+
+def test_a_client_that_is_there_again_owes_nothing() -> None:
+    """Nor is it given back what it was charged in its first life."""
+    play, _ = newcomer()
+    play.do(ClientGone("a"))
+    play.do(ClientAppeared("a"))
+    before = play.crew.customers["a"].served
+    play.do(Recalled(tuple(sorted(play.crew.tickets)[1:])))
+    assert play.crew.customers["a"].served == before
 
 
 def test_a_pull_that_may_still_be_answered_is_not_said_to_be_closed() -> None:

@@ -193,11 +193,20 @@ class World:
                     assert ticket not in node.running
                     node.running[ticket] = order
                 case crew_events.Stop(ticket):
-                    node.running.pop(ticket)
-                    self._post(name, name, crew_events.Ended(ticket, Kind.CANCELLED))
+                    if node.running.pop(ticket, None):  # or it is recalled already
+                        self._post(name, name, crew_events.Ended(ticket, Kind.CANCELLED))
+                case crew_events.Recall():
+                    self._post(name, name, self._recalled(node))
                 case crew_events.Left():
                     node.left = True
         check_crew(node.crew)
+
+    def _recalled(self, node: Node) -> crew_events.Recalled:
+        """Each child has begun its oldest unit."""
+        ahead = tuple(list(node.running)[node.crew.procs :])
+        for ticket in ahead:
+            del node.running[ticket]
+        return crew_events.Recalled(ahead)
 
     def _post(self, to: str, about: str, event: desk_events.Event | crew_events.Event) -> None:
         if to in self.nodes or to in self.clients:
@@ -207,10 +216,11 @@ class World:
         if message.to in self.clients:
             self.tell_desk(message.to, message.event)  # type: ignore[arg-type]
         elif message.to in self.nodes:
-            if isinstance(message.event, crew_events.Ended):
-                known = message.event.ticket in self.nodes[message.to].crew.tickets
-                if not known:  # pools tell an end once; only messages are repeated here
-                    return
+            event, known = message.event, self.nodes[message.to].crew.tickets
+            if isinstance(event, crew_events.Ended) and event.ticket not in known:
+                return  # pools tell an end once; only messages are repeated here
+            if isinstance(event, crew_events.Recalled) and not known.keys() >= set(event.tickets):
+                return
             self.tell_crew(message.to, message.event)  # type: ignore[arg-type]
 
     # The end of all troubles.

@@ -1,8 +1,8 @@
 """Which child gets which unit, and who is to blame when a child ends. Pure: no clock, no process.
 
-Units wait in a backlog. Each child is given some ahead, 60 ms of work, so that it need not wait for
-the pool; when one has nothing to do and another has units that it has not begun, these are taken
-back and dealt out anew.
+Units wait in a backlog. Each child is given some ahead, 100 ms of work, so that it need not wait
+for the pool; when one has nothing to do and another has units that it has not begun, these are
+taken back and dealt out anew. What no child has begun can also be withdrawn, and is forgotten.
 
 A child runs its units in order. When it ends, its slot says whether it had begun one, and which:
 that one is to blame, unless we killed the child for another. All others go back to the front.
@@ -20,7 +20,7 @@ from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
 
-AHEAD = 0.06  # seconds of work that a child is given, besides the unit it is at and one more
+AHEAD = 0.1  # seconds of work that a child is given, besides the unit it is at and one more
 DEEPEST = 64  # units
 LONG = 0.1  # seconds: what takes longer is not given ahead
 IMPORT_LIMIT = 60.0  # seconds; the import of a unit's module does not count as the unit's time
@@ -148,6 +148,14 @@ class Dealer:
         """These were taken back from a child before it saw them."""
         queue = self._seats[number].queue
         self._return([queue[ticket] for ticket in tickets if ticket in queue])
+
+    def withdraw(self) -> tuple[int, ...]:
+        """Forget what no child has, the oldest first; what was lost once is kept in mind."""
+        fresh = [entry for entry in self._backlog if not entry.losses]
+        self._backlog = deque(entry for entry in self._backlog if entry.losses)
+        for entry in fresh:
+            self._forget(entry)
+        return tuple(sorted(entry.ticket for entry in fresh))
 
     def holder(self, ticket: int) -> int | None:
         """The child that has a unit; None when it is in the backlog."""

@@ -22,7 +22,7 @@ from steelyard.mesh.execution.unit import Unit
 
 TICK = 0.05  # seconds between looks at deadlines
 SLOW_TICK = 1.0  # between looks at what children print
-LONGEST_NAP, SHORTEST_NAP = 0.06, 0.0003
+LONGEST_NAP, SHORTEST_NAP = 0.1, 0.001  # they are whole milliseconds
 START_LIMIT = 60.0  # seconds for a nursery with what it preloads
 GIVE_UP = 3  # nurseries that did not even start
 PAUSE = 0.5  # seconds after one that did not
@@ -88,6 +88,12 @@ class Keeper:
         else:
             self._condemn(ticket, Kind.CANCELLED)
         self.deal()
+
+    def recall(self) -> tuple[int, ...]:
+        """Take back what no child has begun: the tickets, which are forgotten."""
+        for number in range(self._count):
+            self.dealer.recall(number, self._brood.unread(number))
+        return self.dealer.withdraw()
 
     def _condemn(self, ticket: int, kind: Kind) -> None:
         number = self.dealer.condemn(ticket, kind)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import select
 import selectors
 import threading
 import time
@@ -43,6 +44,9 @@ class Executor(Protocol):
     def cancel(self, ticket: int) -> None:
         """End a unit, running or not; its outcome comes, CANCELLED unless it had ended before."""
 
+    def recall(self) -> tuple[int, ...]:
+        """Take back units that no child has begun, the oldest first: they have no outcome."""
+
     @property
     def free(self) -> int:
         """Children that would have nothing to do if all units so far were spread over them."""
@@ -61,6 +65,8 @@ class Pool:
         self._keeper = Keeper(children, preload)
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._keeper.selector.register(self._wake, selectors.EVENT_READ)
+        self._bell = select.poll()
+        self._bell.register(self._wake, select.POLLIN)
         self._thread = threading.Thread(target=self._run, name="steelyard-pool", daemon=True)
         self._thread.start()
 
@@ -84,6 +90,13 @@ class Pool:
             if not self._closed:
                 self._keeper.cancel(ticket)
                 self._rouse()
+
+    def recall(self) -> tuple[int, ...]:
+        with self._lock:
+            if self._closed:
+                return ()
+            self._rouse()
+            return self._keeper.recall()
 
     @property
     def free(self) -> int:
@@ -121,7 +134,7 @@ class Pool:
             with self._lock:
                 nap = self._keeper.nap  # after outcomes were told: more units may have come of it
             if nap:
-                time.sleep(nap)
+                self._bell.poll(1000 * nap)
         self._keeper.close()
         os.close(self._wake)
 

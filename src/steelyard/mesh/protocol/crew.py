@@ -5,7 +5,9 @@ free, or more units are to be fetched, the client that was served least for its 
 node asks one client after the other, and not before it has room: a unit that it holds cannot be
 done by anybody else. Clients that have nothing get a parked pull, which says whether a child is
 idle; when that is no longer true, another takes its place. Short units are fetched in batches of
-some milliseconds of work, and their results are sent with the next pull, or after LINGER.
+a quarter of a second of work, and their results are sent with the next pull, or after LINGER.
+Children have some of it ahead; when a client comes that has nothing with them, that is taken back
+and dealt out anew.
 
 No answer is relied upon: a pull that stays open for REFRESH is repeated, and its results are sent
 again when it still is after twice that.
@@ -16,7 +18,7 @@ from __future__ import annotations
 from math import inf
 
 from steelyard.mesh.protocol import crew_events as events
-from steelyard.mesh.protocol.crew_events import Ask, Command, Left, Start, Stop
+from steelyard.mesh.protocol.crew_events import Ask, Command, Left, Recall, Start, Stop
 from steelyard.mesh.protocol.customer import MOST, Customer
 from steelyard.mesh.protocol.machine import Machine
 from steelyard.mesh.protocol.messages import Result
@@ -49,12 +51,15 @@ class Crew(Machine[events.Event, Command]):
         self._left = False
         self._serial = 0
         self._last_ticket = 0
-        self._virtual = 0.0  # what those that are being served had been served before
+        self._recalled_lately = False  # since the last unit ended
+        self._floor = 0.0  # how much those were served that were served last
 
     def _take(self, event: events.Event) -> None:
         match event:
             case events.Ended():
                 self._ended(event)
+            case events.Recalled(tickets):
+                self._recalled(tickets)
             case events.Granted():
                 self._granted(event)
             case events.PullFailed(name, serial):
@@ -78,12 +83,16 @@ class Crew(Machine[events.Event, Command]):
         if known is not None:
             known.weight = weight
         else:
-            self.customers[name] = Customer(name, weight, served=self._virtual)
+            self.customers[name] = Customer(name, weight, served=self._virtual())
 
     def _gone(self, name: str) -> None:
         customer = self.customers.pop(name, None)
-        if customer is not None:
-            self._drop(customer, tuple(customer.running))
+        if customer is None:
+            return
+        self._drop(customer, tuple(customer.running))
+        for ticket in self.tickets.values():
+            if ticket.client == name:
+                ticket.charge = 0.0  # when it is there again, it begins anew
 
     def _drop(self, customer: Customer, numbers: tuple[int, ...]) -> None:
         for ticket in customer.drop(numbers):
@@ -113,7 +122,12 @@ class Crew(Machine[events.Event, Command]):
         Only clients that really had nothing: one that is between two units keeps what it is owed.
         """
         if not customer.busy:
-            customer.served = max(customer.served, self._virtual)
+            customer.served = max(customer.served, self._virtual())
+
+    def _virtual(self) -> float:
+        """How much those were served that are being served; what is ahead does not count yet."""
+        served = [one.paid for one in self.customers.values() if one.running]
+        return max(served, default=self._floor)
 
     def _failed(self, name: str, serial: int) -> None:
         customer = self.customers.get(name)
@@ -126,21 +140,40 @@ class Crew(Machine[events.Event, Command]):
 
     def _ended(self, event: events.Ended) -> None:
         ticket = self.tickets.pop(event.ticket)
+        self._recalled_lately = False
         customer = self.customers.get(ticket.client)
         if customer is None:
             return
-        customer.served += (event.seconds - ticket.estimate) / customer.weight
+        customer.charge(-ticket.charge)
+        customer.served += event.seconds / customer.weight
+        self._floor = max(self._floor, customer.paid)
         if not ticket.wanted:
             return
         self.done += 1
         customer.learn(event.seconds)
-        del customer.running[ticket.number]
-        result = Result(ticket.number, event.kind, event.value, event.output, event.seconds)
+        number = ticket.order.number
+        del customer.running[number]
+        result = Result(number, event.kind, event.value, event.output, event.seconds)
         customer.results.append(result)
         customer.results_since = min(customer.results_since, self._now)
 
+    def _recalled(self, tickets: tuple[int, ...]) -> None:
+        for ticket in reversed(tickets):
+            unit = self.tickets.pop(ticket)
+            customer = self.customers.get(unit.client)
+            if customer is not None:
+                customer.charge(-unit.charge)
+                if unit.wanted:
+                    customer.put_back(unit.order)
+        if self.leaving:
+            self._give_back()
+
     def _leave(self) -> None:
         self.leaving = True
+        self._out.append(Recall())
+        self._give_back()
+
+    def _give_back(self) -> None:
         for customer in self.customers.values():
             had = bool(customer.backlog)
             customer.backlog.clear()
@@ -150,6 +183,7 @@ class Crew(Machine[events.Event, Command]):
     # What follows from the state of things.
 
     def _settle(self) -> None:
+        self._make_way()
         self._start()
         for customer in self.customers.values():
             self._refresh(customer)
@@ -161,15 +195,26 @@ class Crew(Machine[events.Event, Command]):
             self._speak(customer)
         self._set_wakeup()
 
+    def _make_way(self) -> None:
+        """For a client that has nothing with the children, when others have units ahead there
+        that would not be next any more."""
+        if len(self.tickets) <= self.procs or self._recalled_lately:
+            return
+        newest = next(reversed(self.tickets.values())).tag
+        waiting = (one for one in self.customers.values() if one.backlog and not one.running)
+        if any(one.served < newest for one in waiting):
+            self._recalled_lately = True
+            self._out.append(Recall())
+
     def _start(self) -> None:
         while (customer := self._next()) is not None:
             order = customer.backlog.popleft()
             self._last_ticket += 1
-            estimate = customer.mean or 0.0
-            self._virtual = max(self._virtual, customer.served)
-            self.tickets[self._last_ticket] = Ticket(customer.name, order.number, estimate)
+            charge = (customer.mean or 0.0) / customer.weight
+            ticket = Ticket(customer.name, order, customer.served, charge)
+            self.tickets[self._last_ticket] = ticket
             customer.running[order.number] = self._last_ticket
-            customer.served += estimate / customer.weight
+            customer.charge(charge)
             self._out.append(Start(self._last_ticket, order))
 
     def _next(self) -> Customer | None:

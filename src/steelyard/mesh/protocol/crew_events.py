@@ -53,6 +53,12 @@ class Ended(NamedTuple):
     seconds: float = 0.0
 
 
+class Recalled(NamedTuple):
+    """What the children had not begun; of these units no end is told."""
+
+    tickets: tuple[int, ...]
+
+
 class LeaveAsked(NamedTuple):
     """The node is to end: no more units; those that run finish."""
 
@@ -61,7 +67,17 @@ class Tick(NamedTuple):
     """It is as late as `wakeup` said."""
 
 
-Event = ClientAppeared | ClientGone | Granted | PullFailed | StopAsked | Ended | LeaveAsked | Tick
+Event = (
+    ClientAppeared
+    | ClientGone
+    | Granted
+    | PullFailed
+    | StopAsked
+    | Ended
+    | Recalled
+    | LeaveAsked
+    | Tick
+)
 
 
 class Ask(NamedTuple):
@@ -84,8 +100,12 @@ class Stop(NamedTuple):
     ticket: int
 
 
+class Recall(NamedTuple):
+    """Take back what no child has begun, and tell what that was."""
+
+
 class Left(NamedTuple):
     """Nothing runs any more, and every result has arrived: the node may end."""
 
 
-Command = Ask | Start | Stop | Left
+Command = Ask | Start | Stop | Recall | Left

@@ -11,7 +11,7 @@ from steelyard.mesh.protocol.messages import Order, Pull, Result
 from steelyard.mesh.protocol.standing import Standing, Word, follow
 
 HORIZON = 0.25  # seconds of work kept for each child, and two units; fetched by halves
-RESERVE = 0.06  # seconds of it that are with the child already, and a unit
+RESERVE = 0.1  # seconds of it that are with the child already, and a unit
 SHARED = 0.008  # the same while other clients have work here: among children nobody overtakes
 LONG = 0.08  # behind a unit that takes longer none waits: another node may be free sooner
 MOST = 512  # units kept in advance
@@ -35,6 +35,7 @@ class Customer:
     weight: float
     standing: Standing = Standing.READY
     served: float = 0.0  # worker-seconds by weight: who has least is next
+    charged: float = 0.0  # of it, for what is with the children and has not ended: an estimate
     mean: float | None = None  # seconds a unit takes
     backlog: deque[Order] = field(default_factory=deque)
     running: dict[int, int] = field(default_factory=dict)  # number → ticket
@@ -49,6 +50,16 @@ class Customer:
     def busy(self) -> bool:
         """Whether anything of it is here to be done."""
         return bool(self.backlog or self.running)
+
+    @property
+    def paid(self) -> float:
+        """What it was served for certain."""
+        return self.served - self.charged
+
+    def charge(self, amount: float) -> None:
+        """For a unit that a child has; the same below zero when it has it no more."""
+        self.served += amount
+        self.charged += amount
 
     @property
     def spare(self) -> int:
@@ -81,6 +92,11 @@ class Customer:
         """Units that it gave us; one that we have already is not taken twice."""
         here = {order.number for order in self.backlog} | self.running.keys()
         self.backlog.extend(order for order in orders if order.number not in here)
+
+    def put_back(self, order: Order) -> None:
+        """A unit that a child had ahead is the first to be given away again."""
+        del self.running[order.number]
+        self.backlog.appendleft(order)
 
     def drop(self, numbers: Iterable[int]) -> list[int]:
         """Units that it does not want any more; returns the tickets of those that run."""
