@@ -126,6 +126,18 @@ def test_results_wait_for_half_of_what_is_left(left: int, wait: float) -> None:
     assert [one.number for one in pull.results] == [2]
 
 
+@pytest.mark.parametrize("kind", [Kind.CRASHED, Kind.HUNG, Kind.EXCESS])
+def test_a_unit_that_hurt_its_child_is_told_at_once(kind: Kind) -> None:
+    """It is to be tried again; what it has hurt goes on with a hundred others."""
+    play = Play()
+    play.grant("c", 1)
+    play.end(seconds=0.001)
+    play.grant("c", *range(2, 103))
+    assert asks(play.end(seconds=0.001)) == []
+    (pull,) = asks(play.end(seconds=0.001, kind=kind))
+    assert [one.kind for one in pull.results] == [Kind.VALUE, kind]
+
+
 def test_results_do_not_wait_while_a_child_is_idle() -> None:
     """The client may have more for it, now that it knows them."""
     play = Play(procs=2)

@@ -6,6 +6,7 @@ Not for several threads at once: the pool sees to that.
 from __future__ import annotations
 
 import os
+import select
 import selectors
 import signal
 import threading
@@ -39,6 +40,7 @@ class Keeper:
         self._unwanted: set[int] = set()
         self._failed_starts = 0
         self.selector = selectors.DefaultSelector()
+        self.bell = select.poll()  # what ends a nap; answers do not
         self.up = threading.Event()  # the nursery is there, and forks
         self._begin()
 
@@ -47,6 +49,7 @@ class Keeper:
         self._born = time.monotonic()
         self._brood = Brood(self._count, self._preload)
         self.selector.register(self._brood.control, selectors.EVENT_READ, CONTROL)
+        self.bell.register(self._brood.control, select.POLLIN)
         for number in range(self._count):
             self._listen_to(number)
 
@@ -154,6 +157,7 @@ class Keeper:
         self._begin()
 
     def _drop_brood(self) -> None:
+        self.bell.unregister(self._brood.control)
         for key in list(self.selector.get_map().values()):
             if isinstance(key.data, int):
                 self.selector.unregister(key.fileobj)
@@ -204,8 +208,8 @@ class Keeper:
     @property
     def nap(self) -> float:
         """Seconds that answers may wait, for more of them to be read at once."""
-        slack = min(self.dealer.slack / 2, LONGEST_NAP)
-        return slack if slack > SHORTEST_NAP else 0.0
+        nap = min(self.dealer.slack / 2, TICK if self.dealer.timed else LONGEST_NAP)
+        return nap if nap > SHORTEST_NAP else 0.0
 
     def close(self) -> None:
         """End everything."""

@@ -65,8 +65,7 @@ class Pool:
         self._keeper = Keeper(children, preload)
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._keeper.selector.register(self._wake, selectors.EVENT_READ)
-        self._bell = select.poll()
-        self._bell.register(self._wake, select.POLLIN)
+        self._keeper.bell.register(self._wake, select.POLLIN)
         self._thread = threading.Thread(target=self._run, name="steelyard-pool", daemon=True)
         self._thread.start()
 
@@ -134,7 +133,7 @@ class Pool:
             with self._lock:
                 nap = self._keeper.nap  # after outcomes were told: more units may have come of it
             if nap:
-                self._bell.poll(1000 * nap)
+                self._keeper.bell.poll(1000 * nap)
         self._keeper.close()
         os.close(self._wake)
 

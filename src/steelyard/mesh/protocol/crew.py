@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from math import inf
 
+from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol import crew_events as events
 from steelyard.mesh.protocol.crew_events import Ask, Command, Left, Recall, Start, Stop
 from steelyard.mesh.protocol.customer import MOST, Customer
@@ -33,6 +34,7 @@ SETTLED = 0.005  # seconds after which a parked pull is believed to be parked
 REST = 0.1  # seconds that a client is left alone after a failure
 REFRESH = 5.0  # seconds after which a pull is repeated
 
+ANSWERS = (Kind.VALUE, Kind.RAISED)  # what else a unit comes to must not wait: it is tried again
 ASKABLE = (Standing.READY, Standing.LAST)
 PROMISING = (Standing.READY, Standing.LAST, Standing.ASKED)
 
@@ -155,7 +157,8 @@ class Crew(Machine[events.Event, Command]):
         del customer.running[number]
         result = Result(number, event.kind, event.value, event.output, event.seconds)
         customer.results.append(result)
-        customer.results_since = min(customer.results_since, self._now)
+        since = self._now if event.kind in ANSWERS else -inf
+        customer.results_since = min(customer.results_since, since)
 
     def _recalled(self, tickets: tuple[int, ...]) -> None:
         for ticket in reversed(tickets):

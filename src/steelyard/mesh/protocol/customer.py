@@ -40,7 +40,7 @@ class Customer:
     backlog: deque[Order] = field(default_factory=deque)
     running: dict[int, int] = field(default_factory=dict)  # number → ticket
     results: list[Result] = field(default_factory=list)  # not sent yet
-    results_since: float = inf
+    results_since: float = inf  # when the first of them came; −∞: one must not wait
     open: dict[int, Open] = field(default_factory=dict)  # by serial
     latest: int = 0  # serial of the last pull
     rested: float = inf  # when it may be asked again
