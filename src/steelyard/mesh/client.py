@@ -255,6 +255,8 @@ class Client:
                     self._queries.pop(query).reply(codec.pack(grant))
                 case events.Deliver():
                     delivered.append(command)
+                case events.Call(node, units):
+                    self._link.ask(node, codec.pack((codec.CALL, units)), _heard, _unheard)
                 case events.Stop(node, numbers):
                     self._link.ask(node, codec.pack((codec.STOP, numbers)), _heard, _unheard)
         if delivered:
@@ -302,8 +304,8 @@ class Client:
 
 
 def _heard(_: bytes) -> None:
-    """A node that was told to stop did hear it."""
+    """A node that was told something did hear it."""
 
 
 def _unheard(why: str) -> None:
-    log.debug("a node was not told to stop: %s", why)  # its next pull will make up for it
+    log.debug("a node was not told: %s", why)  # its next pull will make up for it

@@ -15,7 +15,7 @@ from steelyard.errors import MalformedError
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol.messages import VERSION, Grant, Offer, Order, Pull, Result
 
-PULL, STOP, STATUS = "pull", "stop", "status"
+PULL, CALL, STOP, STATUS = "pull", "call", "stop", "status"
 NODE, CLIENT = "node", "client"  # roles
 
 T = TypeVar("T")
@@ -52,6 +52,11 @@ def read_query(payload: bytes) -> tuple[str, tuple[Any, ...]]:
 def read_pull(rest: tuple[Any, ...]) -> Pull:
     """What follows the word PULL."""
     return _understand(lambda: _pull(*rest), "pull")
+
+
+def read_call(rest: tuple[Any, ...]) -> int:
+    """What follows the word CALL."""
+    return _understand(lambda: int(rest[0]), "call")
 
 
 def read_stop(rest: tuple[Any, ...]) -> tuple[int, ...]:

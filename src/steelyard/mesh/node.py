@@ -78,6 +78,9 @@ class Node:
             if word == codec.STOP:
                 self._loop.put(events.StopAsked(query.sender, codec.read_stop(rest)))
                 query.reply(b"")
+            elif word == codec.CALL:
+                self._loop.put(events.Called(query.sender, codec.read_call(rest)))
+                query.reply(b"")
             elif word == codec.STATUS:
                 query.reply(codec.pack(self.status()))
             else:

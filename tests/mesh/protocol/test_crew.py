@@ -11,6 +11,7 @@ from steelyard.mesh.protocol import crew, customer
 from steelyard.mesh.protocol.crew import Crew
 from steelyard.mesh.protocol.crew_events import (
     Ask,
+    Called,
     ClientAppeared,
     ClientGone,
     Command,
@@ -55,7 +56,8 @@ class Play:
         return self.do(Granted(client, self.asked[client].serial, Grant(orders, more)))
 
     def end(self, seconds: float = 1.0, kind: Kind = Kind.VALUE) -> list[Command]:
-        """The oldest unit ends."""
+        """The oldest unit ends, a moment later."""
+        self.now += 1e-6
         return self.do(Ended(min(self.crew.tickets), kind, seconds=seconds))
 
     def wait(self) -> list[Command]:
@@ -112,7 +114,7 @@ def test_a_client_that_gives_less_is_not_asked_at_once_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "wait"), [(1, crew.BRIEFLY), (101, 0.05), (401, crew.LINGER), (501, crew.LINGER)]
+    ("left", "wait"), [(1, crew.BRIEFLY), (100, 0.05), (120, crew.LINGER), (250, crew.LINGER)]
 )
 def test_results_wait_for_half_of_what_is_left(left: int, wait: float) -> None:
     """Of the node's work, where no pull is due before; that is not long, and never very long."""
@@ -121,9 +123,22 @@ def test_results_wait_for_half_of_what_is_left(left: int, wait: float) -> None:
     play.end(seconds=0.001)
     play.grant("c", *range(2, 3 + left), more=False)
     play.end(seconds=0.001)
-    assert play.crew.wakeup == pytest.approx(play.now + wait)
+    assert play.crew.wakeup == pytest.approx(play.now + wait, abs=1e-4)
     (pull,) = asks(play.wait())
     assert [one.number for one in pull.results] == [2]
+
+
+def test_results_that_may_be_old_do_not_wait() -> None:
+    """A pool tells of several ends at a time: they may be as old as what it told before."""
+    play = Play()
+    play.grant("c", 1)
+    play.end(seconds=0.001)
+    play.grant("c", *range(2, 200))
+    play.now += crew.LINGER
+    (pull,) = asks(play.end(seconds=0.001))
+    assert [one.number for one in pull.results] == [2]
+    play.grant("c")
+    assert asks(play.end(seconds=0.001)) == []
 
 
 @pytest.mark.parametrize("kind", [Kind.CRASHED, Kind.HUNG, Kind.EXCESS])
@@ -153,7 +168,7 @@ def test_children_get_less_ahead_while_clients_share_them(shared: bool) -> None:
     play.grant("a", 1)
     play.grant("b", *([1] if shared else []))
     play.end(seconds=0.001)
-    play.grant("a", *range(2, 300))
+    play.grant("a", *range(2, 400))
     ahead = customer.SHARED if shared else 0.001 + customer.RESERVE
     assert len(play.crew.tickets) == 2 * (1 + ahead / 0.001)
 
@@ -216,6 +231,35 @@ def test_what_nobody_wants_is_not_given_to_a_child_again() -> None:
     play.do(Recalled(ahead[5:]))
     play.end(seconds=0.001)
     assert [one.client for one in play.crew.tickets.values()] == ["b"]
+
+
+def test_who_is_called_asks_at_once() -> None:
+    """For as many as the client says, though there is no room for more."""
+    play, _ = newcomer()
+    (pull,) = asks(play.do(Called("a", 7)))
+    assert (pull.want, pull.idle, pull.park) == (7, 0, False)
+
+
+def test_who_is_called_by_a_client_that_does_not_answer_lets_it_rest() -> None:
+    """It is asked when it has rested, anyway; one that is not there is not."""
+    play = Play()
+    play.do(PullFailed("c", play.asked["c"].serial))
+    assert play.do(Called("c", 7)) == []
+    assert play.do(Called("nobody", 7)) == []
+
+
+def test_what_was_lost_elsewhere_is_next() -> None:
+    """It is older: it overtakes what waits here, and what the child has ahead."""
+    play = Play()
+    play.grant("c", 101)
+    play.end(seconds=0.001)
+    play.grant("c", *range(102, 300))
+    play.do(Called("c", 2))
+    assert Recall() in play.grant("c", 7, 8)
+    play.started.clear()
+    play.do(Recalled(tuple(sorted(play.crew.tickets)[1:])))
+    assert play.started[:3] == [("c", 7), ("c", 8), ("c", 103)]
+    assert len(play.started) == len(set(play.started))
 
 
 def test_a_client_with_nothing_gets_a_parked_pull() -> None:
@@ -326,7 +370,7 @@ def test_after_a_failure_results_are_sent_again_to_a_client_that_has_rested() ->
     play.grant("c", 1)
     play.end()
     assert play.do(PullFailed("c", play.asked["c"].serial)) == []
-    assert play.crew.wakeup == crew.REST
+    assert play.crew.wakeup == play.now + crew.REST
     (pull,) = asks(play.wait())
     assert [one.number for one in pull.results] == [1]
 

@@ -8,6 +8,7 @@ from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol import unserved
 from steelyard.mesh.protocol.desk import LOSSES, Desk
 from steelyard.mesh.protocol.desk_events import (
+    Call,
     Command,
     Deliver,
     Dropped,
@@ -144,6 +145,47 @@ def test_units_of_a_node_that_is_gone_are_the_next() -> None:
     assert grants(play.pull("a", want=3)) == {1: [0, 1, 2]}
     play.do(NodeGone("a"))
     assert grants(play.pull("b", want=8)) == {2: [0, 1, 2, 3, 4, 5, 6, 7]}
+
+
+def calls(commands: list[Command]) -> list[Call]:
+    return [one for one in commands if isinstance(one, Call)]
+
+
+def test_busy_nodes_are_called_for_what_another_lost() -> None:
+    """By and by, as many units for each child; who has least is the first."""
+    play = Play("abc")
+    play.submit(*range(100))
+    for node, want in {"a": 9, "b": 4, "c": 3}.items():
+        play.pull(node, want=want, idle=0, park=False)
+    assert calls(play.do(NodeGone("a"))) == [Call("c", 2), Call("b", 2)]
+    assert calls(play.submit(100)) == []  # they were called already
+    commands = play.pull("b", want=2, idle=0, holding=[9, 10, 11, 12])
+    assert grants(commands) == {4: [0, 1]}
+    assert calls(commands) == [Call("b", 1)]
+    assert calls(play.pull("c", want=9, idle=0, holding=[13, 14, 15])) == []
+
+
+def test_nobody_is_called_for_the_last_units_of_a_job() -> None:
+    """They are for idle children: who is busy would come again and again for nothing."""
+    play = Play("abc")
+    play.submit(1, 2, 3, 4)
+    for node in "abc":
+        play.pull(node)
+    assert calls(play.do(NodeGone("a"))) == []
+
+
+def test_nobody_is_called_for_what_an_idle_node_has_taken() -> None:
+    """Or for what nobody else may have."""
+    play = Play("abc")
+    play.pull("c")
+    play.submit(1, 2, 3)
+    play.pull("a")
+    play.pull("b")
+    play.pull("c", results=[(1, VALUE)])
+    assert calls(play.do(NodeGone("a"))) == []
+    play.do(NodeAppeared("x", Offer(1, frozenset({"m:g"}))))
+    play.do(NodeGone("c"))
+    assert calls(play.do(NodeGone("b"))) == []
 
 
 def test_a_grant_that_never_arrived_is_given_again() -> None:

@@ -174,6 +174,8 @@ class World:
                 case desk_events.Reply(query, grant):
                     node, _, serial = self.queries[query]
                     self._post(node, name, crew_events.Granted(name, serial, grant))
+                case desk_events.Call(node, units):
+                    self._post(node, name, crew_events.Called(name, units))
                 case desk_events.Stop(node, numbers):
                     self._post(node, name, crew_events.StopAsked(name, numbers))
                 case desk_events.Deliver():

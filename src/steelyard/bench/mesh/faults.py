@@ -21,7 +21,7 @@ from steelyard.bench.mesh.nodes import NodeProcess
 from steelyard.bench.watcher import Watcher
 from steelyard.mesh import Client, Job
 
-NAP, POISON = "faults_work:nap", "faults_work:poison"
+NAP, NOTE, POISON = (f"faults_work:{name}" for name in ("nap", "note", "poison"))
 PATIENCE = 120.0
 
 
@@ -106,6 +106,34 @@ def killed() -> Finding:
     return _redone(NodeProcess.kill, "a node is killed (SIGKILL)", 0.1)
 
 
+def killed_at_work() -> Finding:
+    """One of four nodes that have a lot to do; the unit that it was at is the next elsewhere."""
+    seconds, units = 0.02, 600
+    with stage(4) as play, tempfile.TemporaryDirectory() as folder:
+        job = play.client.map(
+            NOTE, [folder] * units, range(units), [seconds] * units, keys=range(units)
+        )
+        time.sleep(1.0)
+        began = time.monotonic()
+        play.nodes[-1].kill()
+        once = _once(job, units)
+        lost = _begun_again(Path(folder), began) - began
+    what = "seconds until the unit it was at is begun again, by children that are all busy"
+    return _finding("a node is killed among units of 20 ms", what, lost, 0.1 + seconds, once)
+
+
+def _begun_again(folder: Path, end: float) -> float:
+    """When, according to what children wrote down; one of them wrote nothing after its end."""
+    notes = [_notes(path) for path in folder.iterdir()]
+    dead = min(notes, key=lambda times: max(times.values()))
+    last = max((at, number) for number, at in dead.items() if at < end)[1]
+    return min(times[last] for times in notes if times is not dead and last in times)
+
+
+def _notes(path: Path) -> dict[int, float]:
+    return {int(number): float(at) for number, at in map(str.split, path.read_text().splitlines())}
+
+
 def frozen() -> Finding:
     return _redone(NodeProcess.freeze, "a node hangs (SIGSTOP), lease 1.5 s", 1.5)
 
@@ -177,7 +205,7 @@ def fair() -> Finding:
     return _finding("a small job beside a huge one", what, took / share, 1.5, once)
 
 
-SCENARIOS = (killed, frozen, thawed, restarted, slow, poisoned, fair)
+SCENARIOS = (killed, killed_at_work, frozen, thawed, restarted, slow, poisoned, fair)
 
 
 def _finding(fault: str, what: str, found: float, bar: float, once: bool) -> Finding:

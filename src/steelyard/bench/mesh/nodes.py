@@ -24,7 +24,8 @@ class NodeProcess:
 
     def __init__(self, join: Sequence[str] = (), slowness: float = 1.0) -> None:
         words = [sys.executable, "-m", "steelyard", "mesh", "worker", "--procs", "1"]
-        words += ["faults_work:nap", "faults_work:poison", *(f"--join={one}" for one in join)]
+        words += [f"faults_work:{name}" for name in ("nap", "note", "poison")]
+        words += [f"--join={one}" for one in join]
         self._process = subprocess.Popen(
             words,
             cwd=DRIVERS,

@@ -1,6 +1,6 @@
 """Which child gets which unit, and who is to blame when a child ends. Pure: no clock, no process.
 
-Units wait in a backlog. Each child is given some ahead, 100 ms of work, so that it need not wait
+Units wait in a backlog. Each child is given some ahead, 150 ms of work, so that it need not wait
 for the pool; when one has nothing to do and another has units that it has not begun, these are
 taken back and dealt out anew. What no child has begun can also be withdrawn, and is forgotten.
 
@@ -20,8 +20,8 @@ from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
 
-AHEAD = 0.1  # seconds of work that a child is given, besides the unit it is at and one more
-DEEPEST = 64  # units
+AHEAD = 0.15  # seconds of work that a child is given, besides the unit it is at and one more
+DEEPEST = 128  # units
 LONG = 0.1  # seconds: what takes longer is not given ahead
 IMPORT_LIMIT = 60.0  # seconds; the import of a unit's module does not count as the unit's time
 _RECENT = 0.2  # share of the newest unit in the mean
@@ -65,7 +65,7 @@ class Dealer:
         self._seats = [Seat() for _ in range(children)]
         self._backlog: deque[Entry] = deque()
         self._entries: dict[int, Entry] = {}
-        self._mean = AHEAD  # seconds per unit
+        self._mean = LONG  # seconds per unit
         self._timed = 0  # entries with a deadline
 
     def __len__(self) -> int:

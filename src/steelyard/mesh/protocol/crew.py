@@ -26,7 +26,7 @@ from steelyard.mesh.protocol.messages import Result
 from steelyard.mesh.protocol.standing import Standing, Word
 from steelyard.mesh.protocol.ticket import Ticket
 
-LINGER = 0.2  # seconds that a result waits for others, while there is a lot to do
+LINGER = 0.06  # seconds that a result waits for others, while there is a lot to do
 BRIEFLY = 0.005  # seconds that it waits in any case while all children are busy
 LARGE = 65_536  # bytes of results that do not wait
 SLOW = 0.05  # seconds without an answer, after which others are asked as well
@@ -54,6 +54,7 @@ class Crew(Machine[events.Event, Command]):
         self._serial = 0
         self._last_ticket = 0
         self._recalled_lately = False  # since the last unit ended
+        self._heard = self._heard_before = -inf  # when units ended, the last times
         self._floor = 0.0  # how much those were served that were served last
 
     def _take(self, event: events.Event) -> None:
@@ -69,6 +70,8 @@ class Crew(Machine[events.Event, Command]):
             case events.StopAsked(name, numbers):
                 if name in self.customers:
                     self._drop(self.customers[name], numbers)
+            case events.Called(name, units):
+                self._called(name, units)
             case events.ClientAppeared(name, weight):
                 self._appeared(name, weight)
             case events.ClientGone(name):
@@ -140,9 +143,16 @@ class Crew(Machine[events.Event, Command]):
             customer.hear(Word.FAILED)
             customer.rested = self._now + REST
 
+    def _called(self, name: str, units: int) -> None:
+        """They are older than what we hold, and must not wait until that is done."""
+        customer = self.customers.get(name)
+        if customer is not None and customer.standing is not Standing.RESTING and not self.leaving:
+            self._pull(customer, park=False, least=min(MOST, units))
+
     def _ended(self, event: events.Ended) -> None:
         ticket = self.tickets.pop(event.ticket)
         self._recalled_lately = False
+        self._hear()
         customer = self.customers.get(ticket.client)
         if customer is None:
             return
@@ -157,17 +167,18 @@ class Crew(Machine[events.Event, Command]):
         del customer.running[number]
         result = Result(number, event.kind, event.value, event.output, event.seconds)
         customer.results.append(result)
-        since = self._now if event.kind in ANSWERS else -inf
+        since = self._heard_before if event.kind in ANSWERS else -inf
         customer.results_since = min(customer.results_since, since)
 
+    def _hear(self) -> None:
+        """What is told now has ended since we were told of others."""
+        if self._heard < self._now:
+            self._heard_before, self._heard = self._heard, self._now
+
     def _recalled(self, tickets: tuple[int, ...]) -> None:
-        for ticket in reversed(tickets):
-            unit = self.tickets.pop(ticket)
-            customer = self.customers.get(unit.client)
-            if customer is not None:
-                customer.charge(-unit.charge)
-                if unit.wanted:
-                    customer.put_back(unit.order)
+        units = [self.tickets.pop(ticket) for ticket in tickets]
+        for name, customer in self.customers.items():
+            customer.take_back([unit for unit in units if unit.client == name])
         if self.leaving:
             self._give_back()
 
@@ -199,13 +210,11 @@ class Crew(Machine[events.Event, Command]):
         self._set_wakeup()
 
     def _make_way(self) -> None:
-        """For a client that has nothing with the children, when others have units ahead there
-        that would not be next any more."""
+        """Have units that children have ahead taken back, when another should be before them."""
         if len(self.tickets) <= self.procs or self._recalled_lately:
             return
-        newest = next(reversed(self.tickets.values())).tag
-        waiting = (one for one in self.customers.values() if one.backlog and not one.running)
-        if any(one.served < newest for one in waiting):
+        newest = next(reversed(self.tickets.values()))
+        if any(_precedes(one, newest) for one in self.customers.values() if one.backlog):
             self._recalled_lately = True
             self._out.append(Recall())
 
@@ -308,9 +317,9 @@ class Crew(Machine[events.Event, Command]):
         return customer.results_since + self._linger(customer)
 
     def _linger(self, customer: Customer) -> float:
-        """Seconds that results may wait for others: half of what is left to do here, at most."""
-        ahead = len(customer.backlog) + len(customer.running) - self.procs
-        left = ahead * (customer.mean or 0.0) / self.procs
+        """Seconds that results may wait for others: half of what its units here will take."""
+        units = len(customer.backlog) + len(customer.running)
+        left = units * (customer.mean or 0.0) / self.procs
         return min(LINGER, max(BRIEFLY, left / 2))
 
     def _flip_due(self, customer: Customer) -> float:
@@ -320,9 +329,11 @@ class Crew(Machine[events.Event, Command]):
             return inf
         return inf if bool(last.pull.idle) is bool(self._idle()) else last.at + SETTLED
 
-    def _pull(self, customer: Customer, *, park: bool, idle: int | None = None) -> None:
+    def _pull(
+        self, customer: Customer, *, park: bool, idle: int | None = None, least: int = 0
+    ) -> None:
         idle = 0 if self.leaving else self._idle() if idle is None else idle
-        want = 0 if self.leaving else max(idle, self._room(self._spare(customer)))
+        want = 0 if self.leaving else max(idle, least, self._room(self._spare(customer)))
         self._serial += 1
         park = park and not self.leaving
         pull = customer.pull(self._serial, want, idle, park=park, now=self._now)
@@ -351,6 +362,13 @@ class Crew(Machine[events.Event, Command]):
             due = min(due, last.at + (SLOW if slow else REFRESH))
         oldest = min((sent.at for sent in customer.open.values()), default=inf)
         return min(due, oldest + 2 * REFRESH)
+
+
+def _precedes(customer: Customer, ticket: Ticket) -> bool:
+    """Whether a client has an older unit, or has nothing with the children and would be next."""
+    if customer.name == ticket.client:
+        return customer.backlog[0].number < ticket.order.number
+    return not customer.running and customer.served < ticket.tag
 
 
 def _size(results: list[Result]) -> int:

@@ -36,6 +36,13 @@ class PullFailed(NamedTuple):
     serial: int
 
 
+class Called(NamedTuple):
+    """A client wants to be asked at once, for so many units: it has some that were lost."""
+
+    client: str
+    units: int
+
+
 class StopAsked(NamedTuple):
     """A client does not want these units any more."""
 
@@ -72,6 +79,7 @@ Event = (
     | ClientGone
     | Granted
     | PullFailed
+    | Called
     | StopAsked
     | Ended
     | Recalled

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf
 
 from steelyard.mesh.protocol.messages import Order, Pull, Result
 from steelyard.mesh.protocol.standing import Standing, Word, follow
+from steelyard.mesh.protocol.ticket import Ticket
 
 HORIZON = 0.25  # seconds of work kept for each child, and two units; fetched by halves
-RESERVE = 0.1  # seconds of it that are with the child already, and a unit
+RESERVE = 0.15  # seconds of it that are with the child already, and a unit
 SHARED = 0.008  # the same while other clients have work here: among children nobody overtakes
 LONG = 0.08  # behind a unit that takes longer none waits: another node may be free sooner
 MOST = 512  # units kept in advance
@@ -40,7 +41,7 @@ class Customer:
     backlog: deque[Order] = field(default_factory=deque)
     running: dict[int, int] = field(default_factory=dict)  # number → ticket
     results: list[Result] = field(default_factory=list)  # not sent yet
-    results_since: float = inf  # when the first of them came; −∞: one must not wait
+    results_since: float = inf  # the first of them is not older; −∞: one must not wait
     open: dict[int, Open] = field(default_factory=dict)  # by serial
     latest: int = 0  # serial of the last pull
     rested: float = inf  # when it may be asked again
@@ -91,12 +92,24 @@ class Customer:
     def take(self, orders: Iterable[Order]) -> None:
         """Units that it gave us; one that we have already is not taken twice."""
         here = {order.number for order in self.backlog} | self.running.keys()
-        self.backlog.extend(order for order in orders if order.number not in here)
+        self._line_up([order for order in orders if order.number not in here])
 
-    def put_back(self, order: Order) -> None:
-        """A unit that a child had ahead is the first to be given away again."""
-        del self.running[order.number]
-        self.backlog.appendleft(order)
+    def take_back(self, tickets: Iterable[Ticket]) -> None:
+        """Units that children had ahead."""
+        wanted = []
+        for ticket in tickets:
+            self.charge(-ticket.charge)
+            if ticket.wanted:
+                del self.running[ticket.order.number]
+                wanted.append(ticket.order)
+        self._line_up(wanted)
+
+    def _line_up(self, orders: Sequence[Order]) -> None:
+        """The oldest first, as its client has them: what was lost elsewhere is not the last."""
+        late = self.backlog and orders and orders[0].number < self.backlog[-1].number
+        self.backlog.extend(orders)
+        if late:
+            self.backlog = deque(sorted(self.backlog, key=lambda order: order.number))
 
     def drop(self, numbers: Iterable[int]) -> list[int]:
         """Units that it does not want any more; returns the tickets of those that run."""

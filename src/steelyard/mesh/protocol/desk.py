@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from math import inf
+from math import ceil, inf
 
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol import desk_events as events
-from steelyard.mesh.protocol.desk_events import Command, Deliver, Reply, Stop
+from steelyard.mesh.protocol.desk_events import Call, Command, Deliver, Reply, Stop
 from steelyard.mesh.protocol.expiry import Expiry
 from steelyard.mesh.protocol.hedging import Hedging
 from steelyard.mesh.protocol.lifecycle import Signal, State, transition
@@ -52,6 +52,7 @@ class Desk(Machine[events.Event, Command]):
         self._expiry = Expiry()
         self._unknown: dict[int, Entry] = {}  # units that a node did not know
         self._unserved = Unserved()
+        self._returned: list[Entry] = []  # units that were put back, and that nobody has yet
         self._stops: defaultdict[str, list[int]] = defaultdict(list)
 
     def _take(self, event: events.Event) -> None:
@@ -119,7 +120,7 @@ class Desk(Machine[events.Event, Command]):
 
     def _serve(self, node: Node, pull: Pull, query: int) -> None:
         self._release(self._parking.leave(node.name))  # the later one takes its place
-        node.latest = pull.serial
+        node.latest, node.called = pull.serial, False
         stop = self._reconcile(node, pull)
         orders = self._grant(node, pull)
         more = self._available(node) > 0
@@ -159,6 +160,7 @@ class Desk(Machine[events.Event, Command]):
             entry.state = transition(entry.state, Signal.LOST)
             del self.inflight[entry.task.number]
         self.todo.put_back(lost)
+        self._returned += lost
 
     def _hand(self, node: Node, entry: Entry, signal: Signal, serial: int) -> None:
         """A copy is with this node."""
@@ -239,8 +241,8 @@ class Desk(Machine[events.Event, Command]):
         The last two units for each child in the mesh are so given to idle children only: a spare
         unit would wait behind another one while somebody else has nothing to do.
         """
-        spare = self._available(node) * node.offer.procs // (2 * self.nodes.workers)
-        taken = self.todo.take(node.name, node.serves, min(pull.want, max(pull.idle, spare)))
+        most = min(pull.want, max(pull.idle, self._spare(node)))
+        taken = self.todo.take(node.name, node.serves, most)
         signal = Signal.GRANT
         if not taken and pull.idle:
             taken = self._hedging.overdue(self.inflight.values(), node, self._now)[: pull.idle]
@@ -248,6 +250,10 @@ class Desk(Machine[events.Event, Command]):
         for entry in taken:
             self._hand(node, entry, signal, pull.serial)
         return tuple(self._order(entry.task) for entry in taken)
+
+    def _spare(self, node: Node) -> int:
+        """How many units it may have that it cannot begin at once."""
+        return self._available(node) * node.offer.procs // (2 * self.nodes.workers)
 
     def _available(self, node: Node) -> int:
         """Units to do that this node may have: those that it did not know are not for it."""
@@ -270,6 +276,8 @@ class Desk(Machine[events.Event, Command]):
             self._wake_idle()
         if self.todo.total:
             self._tell_busy()
+        if self._returned:
+            self._call()
         self._out += [Stop(name, tuple(numbers)) for name, numbers in self._stops.items()]
         self._stops.clear()
         self._set_wakeup()
@@ -293,6 +301,19 @@ class Desk(Machine[events.Event, Command]):
             if self._available(self.nodes.by_name[name]):
                 del self._parking.busy[name]
                 self._release(parked, more=True)
+
+    def _call(self) -> None:
+        """Have busy nodes pull for units that were put back, a quarter of them at a time, as many
+        for each child: by themselves they would come when they have done half of what they hold.
+        """
+        self._returned = [entry for entry in self._returned if entry.state is State.TODO]
+        waiting = len(self._returned)
+        each = ceil(waiting / (4 * max(1, self.nodes.workers)))
+        for node in sorted(self.nodes.by_name.values(), key=lambda node: node.fill):
+            if waiting > 0 and not node.called and self._spare(node):
+                node.called = True
+                self._out.append(Call(node.name, each * node.offer.procs))
+                waiting -= each * node.offer.procs
 
     def _release(self, parked: Parked | None, *, more: bool = False) -> None:
         if parked is not None:

@@ -56,6 +56,13 @@ class Reply(NamedTuple):
     grant: Grant
 
 
+class Call(NamedTuple):
+    """Tell a node to pull at once, for so many units."""
+
+    node: str
+    units: int
+
+
 class Stop(NamedTuple):
     """Tell a node that nobody wants these any more."""
 
@@ -74,4 +81,4 @@ class Deliver(NamedTuple):
     reason: str = ""
 
 
-Command = Reply | Stop | Deliver
+Command = Reply | Call | Stop | Deliver

@@ -14,7 +14,13 @@ class Node:
     name: str
     offer: Offer
     latest: int = 0  # serial of its last pull
+    called: bool = False  # since then
     held: dict[int, int] = field(default_factory=dict)  # number of a unit → serial of its pull
+
+    @property
+    def fill(self) -> float:
+        """Units that it has for each child."""
+        return len(self.held) / max(1, self.offer.procs)
 
     def serves(self, function: str) -> bool:
         """Whether it may have units of this function."""
