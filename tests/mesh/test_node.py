@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
 from steelyard import mesh
 from steelyard.mesh import codec
 from steelyard.mesh.execution.outcome import Kind
-from steelyard.mesh.protocol.messages import VERSION, Grant, Order
+from steelyard.mesh.execution.wire import pack_call
+from steelyard.mesh.protocol.messages import VERSION, Grant, Order, Pull
 from steelyard.mesh.status import ask_everybody
 from steelyard.mesh.transport.base import Query
 from steelyard.mesh.transport.memory import Network
 from tests.mesh import jobs
-from tests.mesh.conftest import PATIENCE, new_node
+from tests.mesh.conftest import MODULE, PATIENCE, new_node
 from tests.waiting import wait_until
 
 
@@ -70,6 +72,23 @@ def test_a_newcomer_does_not_wait_for_what_a_child_has_ahead(own: Network, tmp_p
     assert [int(run.name.split(".")[0]) for run in order[:2]] == [0, 100]
 
 
+def test_nobody_waits_behind_a_unit_that_takes_long(own: Network, tmp_path: Path) -> None:
+    """One of two children is at it; the other has a lot to do for the same client."""
+    gate = tmp_path / "gate"
+    node = new_node(own, procs=2)
+    with mesh.Client(link=own.link()) as first:
+        first.map(jobs.double, range(200)).values(PATIENCE)  # so that units are known to be short
+        first.map(jobs.wait_for, [str(gate)])
+        wait_until(lambda: list(tmp_path.glob("*.began")), PATIENCE)
+        many = first.map(jobs.snooze, [0.001] * 100_000)
+        for number in range(20):
+            with mesh.Client(link=own.link()) as newcomer:
+                assert newcomer.map(jobs.double, [number]).values(PATIENCE) == [2 * number]
+        many.cancel()
+        gate.touch()
+    node.close()
+
+
 def test_a_unit_is_redone_when_its_node_is_gone(own: Network, tmp_path: Path) -> None:
     """And when the link to it is cut; a late result is dropped."""
     gate = tmp_path / "gate"
@@ -121,6 +140,32 @@ def test_a_node_runs_only_what_it_serves(own: Network) -> None:
     (result,) = pulls
     assert result.kind is Kind.UNKNOWN  # type: ignore[attr-defined]
     assert b"os:getcwd is not served" in result.value  # type: ignore[attr-defined]
+    node.close()
+
+
+def test_a_busy_node_that_is_called_comes(own: Network, tmp_path: Path) -> None:
+    """And wants as much as the client said."""
+    link = own.link()
+    pulls: Queue[Pull] = Queue()
+
+    def answer(query: Query) -> None:
+        pull = codec.read_pull(codec.read_query(query.payload)[1])
+        pulls.put(pull)
+        arguments = pack_call(str(tmp_path / "gate"))
+        order = Order(1, f"{MODULE}:wait_for", arguments)
+        query.reply(codec.pack(Grant((order,) if pull.idle else (), more=True)))
+
+    link.serve(answer)
+    link.announce(codec.CLIENT, codec.pack(codec.Card("caller")))
+    node = new_node(own, procs=1)
+    assert pulls.get(timeout=PATIENCE).want == 1
+    wait_until(lambda: list(tmp_path.glob("*.began")), PATIENCE)
+    called = codec.pack((codec.CALL, 5))
+    link.ask(node._link.identity, called, lambda _: None, lambda why: None)
+    while (pull := pulls.get(timeout=PATIENCE)).want != 5:
+        pass
+    assert pull.holding == (1,)
+    (tmp_path / "gate").touch()
     node.close()
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.mesh.execution.dealer import AHEAD, DEEPEST, IMPORT_LIMIT, Dealer
+from steelyard.mesh.execution.dealer import AHEAD, DEEPEST, IMPORT_LIMIT, LONG, Dealer
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
@@ -91,6 +91,33 @@ def test_what_no_child_has_can_be_withdrawn() -> None:
     for ticket in (1, 2, *range(10, DEEPEST + 1)):
         dealer.finish(0, ticket, 0.001)
     assert not dealer.timed
+
+
+def test_a_child_whose_socket_was_full_gets_units_again_when_all_were_taken_back() -> None:
+    """There will be no answer that says so."""
+    dealer = quick(1)
+    dealer.take(units(1, 2))
+    ((_, first), (number, second)) = dealer.deal()
+    dealer.refuse(number, second)
+    dealer.recall(0, [first.ticket])
+    assert deal(dealer) == [(0, 1), (0, 2)]
+
+
+def test_nothing_is_behind_a_unit_that_takes_long() -> None:
+    """Its child gets no more before its answer."""
+    dealer = quick(2)
+    dealer.take(units(1, 2, 3, 4))
+    deal(dealer)
+    slot = Slot(1, Phase.RUNNING, since=10.0)
+    assert not dealer.is_slow(0, slot, now=10.0 + LONG)
+    assert dealer.is_slow(0, slot, now=10.1 + LONG)
+    assert not dealer.is_slow(0, IDLE, now=10.0)
+    dealer.recall(0, [3])
+    dealer.shut(0)
+    assert deal(dealer) == [(1, 3)]
+    dealer.finish(0, 1, 0.2)
+    dealer.take(units(5))
+    assert deal(dealer) == [(0, 5)]
 
 
 def test_a_unit_that_was_lost_with_all_children_is_not_withdrawn() -> None:

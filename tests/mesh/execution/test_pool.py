@@ -276,6 +276,29 @@ def test_what_is_behind_a_slow_unit_goes_to_others(stage: Stage, tmp_path: Path)
     assert stage.outcome(slow[0]).kind is Kind.VALUE
 
 
+def test_nothing_stays_behind_a_slow_unit_while_there_is_always_more(tmp_path: Path) -> None:
+    """Nor do others ever run out of work, so that it would be taken back for them."""
+
+    class Endless(Stage):
+        def _tell(self, outcomes: Sequence[Outcome]) -> None:
+            super()._tell(outcomes)
+            if not go.exists():
+                self.pool.start_all([self.unit("echo", 1) for _ in outcomes])
+
+    note, go = tmp_path / "note", tmp_path / "go"
+    stage = Endless(2)
+    slow, *rest = [stage.unit("note_and_wait", str(note), str(go))] + [
+        stage.unit("echo", number) for number in range(400)
+    ]
+    stage.pool.start_all([slow])
+    wait_until(note.exists)
+    stage.pool.start_all(rest)
+    for ticket, _ in rest:
+        assert stage.outcome(ticket).kind is Kind.VALUE
+    go.touch()
+    stage.pool.close()
+
+
 def test_cancelling_a_unit_that_runs(stage: Stage, tmp_path: Path) -> None:
     """Its child is killed, and with it what it started."""
     note = tmp_path / "note"
@@ -320,6 +343,41 @@ def test_what_no_child_has_begun_can_be_recalled(alone: Stage, tmp_path: Path) -
     assert wire.unpack(alone.outcome(again).value) == "again"
     assert alone.pool.free == 1
     assert alone.quiet()
+
+
+def test_a_new_child_whose_socket_was_full_works_on_when_all_was_taken_back(tmp_path: Path) -> None:
+    """Outcomes may be the reason for a recall, at once, when the child has read nothing yet."""
+    back: list[int] = []
+
+    class Recalling(Stage):
+        def _tell(self, outcomes: Sequence[Outcome]) -> None:
+            if any(one.kind is Kind.CRASHED for one in outcomes):
+                back.extend(self.pool.recall())
+            super()._tell(outcomes)
+
+    stage = Recalling(1)
+    for _ in range(60):  # short ones, so that many are given ahead
+        stage.value("add", 1)
+    bad, large = stage.unit("kill_self"), bytes(30_000)
+    stage.pool.start_all([bad, *(stage.unit("echo", large) for _ in range(20))])
+    assert stage.outcome(bad[0]).kind is Kind.CRASHED
+    assert len(back) == 20
+    assert stage.value("add", 1) == 1
+    stage.pool.close()
+
+
+def test_a_unit_that_is_cancelled_does_not_run_again_after_its_nursery(
+    alone: Stage, tmp_path: Path
+) -> None:
+    """It was being killed when all children were lost."""
+    note = tmp_path / "note"
+    ticket = alone.start("note_and_wait", str(note), str(tmp_path / "go"))
+    wait_until(note.exists)
+    nursery = psutil.Process(psutil.Process(int(note.read_text().split()[0])).ppid())
+    nursery.suspend()
+    alone.pool.cancel(ticket)
+    nursery.kill()
+    assert alone.outcome(ticket).kind is Kind.CANCELLED
 
 
 def test_the_nursery_may_die(alone: Stage, tmp_path: Path) -> None:

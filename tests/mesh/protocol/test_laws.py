@@ -8,6 +8,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from steelyard.mesh.protocol.crew_events import LeaveAsked
 from tests.mesh.protocol.world import ENDS, World
 
 PICK = st.integers(0, 10_000)
@@ -60,6 +61,11 @@ class Mesh(RuleBasedStateMachine):
             world.node_vanishes,
             world.client_vanishes,
         )[which](one, node)
+
+    @precondition(_some_nodes)
+    @rule(pick=PICK)
+    def leave(self, pick: int) -> None:
+        self.world.tell_crew(self._node(pick), LeaveAsked())
 
     @rule(client=PICK)
     def notice_the_dead(self, client: int) -> None:

@@ -229,7 +229,7 @@ class World:
 
     def heal(self, rounds: int = 400) -> None:
         """Everybody sees everybody, nothing is lost, units end; until all units have ended."""
-        if not self.nodes:
+        if all(one.crew.leaving for one in self.nodes.values()):
             self.bear()
         for client in self.clients:
             for node in [*self.clients[client].sees]:
@@ -241,6 +241,10 @@ class World:
             if self.over:
                 return
             self.drain_mail()
+            for name in [name for name, node in self.nodes.items() if node.left]:
+                self.kill(name)
+                for client in self.clients:
+                    self.node_vanishes(client, name)
             for name, node in self.nodes.items():
                 for ticket in list(node.running):
                     if ticket in node.running:

@@ -42,13 +42,13 @@ class Seat:
     """A child, as the dealer sees it."""
 
     queue: dict[int, Entry] = field(default_factory=dict)  # by ticket, in order
-    full: bool = False  # its socket; until its next answer
+    shut: bool = False  # until its next answer: its socket is full, or it is at a long unit
     killed_for: tuple[int, Kind] | None = None
 
     @property
     def open(self) -> bool:
         """Whether it can be given units."""
-        return not self.full and self.killed_for is None
+        return not self.shut and self.killed_for is None
 
 
 class Verdict(NamedTuple):
@@ -65,7 +65,7 @@ class Dealer:
         self._seats = [Seat() for _ in range(children)]
         self._backlog: deque[Entry] = deque()
         self._entries: dict[int, Entry] = {}
-        self._mean = LONG  # seconds per unit
+        self.mean = LONG  # seconds per unit
         self._timed = 0  # entries with a deadline
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class Dealer:
     @property
     def slack(self) -> float:
         """Seconds for which no child is likely to run out of work."""
-        return self._mean * (min(len(seat.queue) for seat in self._seats) - 1)
+        return self.mean * (min(len(seat.queue) for seat in self._seats) - 1)
 
     def take(self, batch: Iterable[tuple[int, Unit]]) -> None:
         """New units."""
@@ -105,7 +105,7 @@ class Dealer:
 
     def deal(self) -> Iterator[tuple[int, Entry]]:
         """Units that children are to be given now; each is theirs when it comes out of here."""
-        depth = 1 if self._mean > LONG else min(DEEPEST, 2 + ceil(AHEAD / self._mean))
+        depth = 1 if self.mean > LONG else min(DEEPEST, 2 + ceil(AHEAD / self.mean))
         while self._backlog:
             number = self._emptiest(depth)
             if number is None:
@@ -124,16 +124,20 @@ class Dealer:
 
     def refuse(self, number: int, entry: Entry) -> None:
         """A child's socket had no room for a unit that was just dealt."""
-        self._seats[number].full = True
+        self._seats[number].shut = True
+        self._return([entry])
+
+    def hold_back(self, entry: Entry) -> None:
+        """A unit that was just dealt could not be sent, by no fault of the child's."""
         self._return([entry])
 
     def finish(self, number: int, ticket: int, seconds: float) -> Entry | None:
         """A child answered; None when the answer is to nothing that it was asked."""
         entry = self._seats[number].queue.pop(ticket, None)
         if entry is not None:
-            self._seats[number].full = False
+            self._seats[number].shut = False
             self._forget(entry)
-            self._mean += _RECENT * (max(seconds, 1e-5) - self._mean)
+            self.mean += _RECENT * (max(seconds, 1e-5) - self.mean)
         return entry
 
     def rich(self) -> int | None:
@@ -145,12 +149,23 @@ class Dealer:
         return number if len(self._seats[number].queue) > 1 else None
 
     def recall(self, number: int, tickets: Iterable[int]) -> None:
-        """These were taken back from a child before it saw them."""
-        queue = self._seats[number].queue
-        self._return([queue[ticket] for ticket in tickets if ticket in queue])
+        """All that was in a child's socket was taken back, before it saw it."""
+        seat = self._seats[number]
+        self._return([seat.queue[ticket] for ticket in tickets if ticket in seat.queue])
+        seat.shut = False
+
+    def is_slow(self, number: int, slot: Slot, now: float) -> bool:
+        """Whether a child is at a long unit: what is behind it is better done by others."""
+        begun = slot.phase is not Phase.IDLE and slot.ticket in self._seats[number].queue
+        return begun and now - slot.since > LONG
+
+    def shut(self, number: int) -> None:
+        """Give a child nothing before its next answer."""
+        self._seats[number].shut = True
 
     def withdraw(self) -> tuple[int, ...]:
-        """Forget what no child has, the oldest first; what was lost once is kept in mind."""
+        """Forget what no child has, but for units that were lost with all children: if it happens
+        to them again they are to blame."""
         fresh = [entry for entry in self._backlog if not entry.losses]
         self._backlog = deque(entry for entry in self._backlog if entry.losses)
         for entry in fresh:

@@ -5,6 +5,7 @@ Not for several threads at once: the pool sees to that.
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import selectors
@@ -23,7 +24,9 @@ from steelyard.mesh.execution.unit import Unit
 
 TICK = 0.05  # seconds between looks at deadlines
 SLOW_TICK = 1.0  # between looks at what children print
-LONGEST_NAP, SHORTEST_NAP = 0.1, 0.001  # they are whole milliseconds
+LONGEST_NAP, SHORTEST_NAP = 0.1, 0.001  # seconds; poll() rounds up to milliseconds
+ROOM = 64 * 1024  # bytes of answers that fit into a child's socket in any case
+RECENT = 0.2  # share of the newest answer in the mean of their sizes
 START_LIMIT = 60.0  # seconds for a nursery with what it preloads
 GIVE_UP = 3  # nurseries that did not even start
 PAUSE = 0.5  # seconds after one that did not
@@ -39,6 +42,7 @@ class Keeper:
         self._count, self._preload = children, tuple(preload)
         self._unwanted: set[int] = set()
         self._failed_starts = 0
+        self._size = 1.0  # bytes of an answer
         self.selector = selectors.DefaultSelector()
         self.bell = select.poll()  # what ends a nap; answers do not
         self.up = threading.Event()  # the nursery is there, and forks
@@ -76,9 +80,14 @@ class Keeper:
                 send_order(self._brood.lines[number].ours, entry.ticket, entry.unit)
             except BlockingIOError:
                 self.dealer.refuse(number, entry)
+            except OSError as error:
+                if error.errno != errno.ETOOMANYREFS:
+                    raise
+                self.dealer.hold_back(entry)  # too many files are under way, of all this user's
+                return
 
     def cancel(self, ticket: int) -> None:
-        """End a unit, wherever it is."""
+        """End a unit, wherever it is; what was taken back for that is to be dealt."""
         if ticket not in self.dealer:
             return
         self._unwanted.add(ticket)
@@ -90,10 +99,9 @@ class Keeper:
             self._tell(ticket, Kind.CANCELLED, Failure("Cancelled", "cancelled before it began"))
         else:
             self._condemn(ticket, Kind.CANCELLED)
-        self.deal()
 
     def recall(self) -> tuple[int, ...]:
-        """Take back what no child has begun: the tickets, which are forgotten."""
+        """Take back what no child has begun: tickets, which are forgotten, the oldest first."""
         for number in range(self._count):
             self.dealer.recall(number, self._brood.unread(number))
         return self.dealer.withdraw()
@@ -117,6 +125,7 @@ class Keeper:
 
     def _read(self, number: int) -> None:
         for got in self._brood.answers(number):
+            self._size += RECENT * (len(got.message) - self._size)
             answer = read_answer(got)
             if self.dealer.finish(number, answer.ticket, answer.seconds) is not None:
                 self._unwanted.discard(answer.ticket)
@@ -135,6 +144,10 @@ class Keeper:
             time.sleep(PAUSE)  # the machine has no room for a process: asking at once is no help
         self._brood.renew(number)
         self._listen_to(number)
+        self._cancel_again()
+
+    def _cancel_again(self) -> None:
+        """What is not wanted and was not to blame for its child's end: it waits now."""
         for ticket in list(self._unwanted):
             self.cancel(ticket)
 
@@ -155,6 +168,7 @@ class Keeper:
                 self._tell(ticket, Kind.CRASHED, why)
         self._drop_brood()
         self._begin()
+        self._cancel_again()
 
     def _drop_brood(self) -> None:
         self.bell.unregister(self._brood.control)
@@ -164,7 +178,7 @@ class Keeper:
         self._brood.close()
 
     def look_after(self) -> None:
-        """Kill what is overdue."""
+        """Kill what is overdue; take back what is behind a unit that takes long."""
         if not self.up.is_set():
             if time.monotonic() - self._born > START_LIMIT:
                 self._brood.end()
@@ -175,6 +189,9 @@ class Keeper:
             left = self.dealer.left(number, slot, now)
             if left is not None and left <= 0:
                 self._condemn(slot.ticket, Kind.HUNG)
+            elif self.dealer.is_slow(number, slot, now):
+                self.dealer.recall(number, self._brood.unread(number))
+                self.dealer.shut(number)
 
     def relieve(self) -> None:
         """Throw away output that would fill the machine."""
@@ -208,7 +225,8 @@ class Keeper:
     @property
     def nap(self) -> float:
         """Seconds that answers may wait, for more of them to be read at once."""
-        nap = min(self.dealer.slack / 2, TICK if self.dealer.timed else LONGEST_NAP)
+        room = self.dealer.mean * ROOM / self._size  # seconds until a child has to wait for us
+        nap = min(self.dealer.slack / 2, room, TICK if self.dealer.timed else LONGEST_NAP)
         return nap if nap > SHORTEST_NAP else 0.0
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
 """The children of one node: units in, outcomes out.
 
 `start` sends orders from the thread that calls it. One thread of the pool's own reads answers,
-looks after deadlines and tells outcomes. While every child has work ahead it reads only every few
-milliseconds: answers wait in the sockets, where no crash can hurt them, and many are read at once.
+looks after deadlines and tells outcomes. While every child has work ahead it reads only now and
+then: answers wait in the sockets, where no crash can hurt them, and many are read at once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Executor(Protocol):
 
     A pool is made with the number of its children and a `Deliver`, which is told of each ticket
     once, of those that ended together in one call, from a thread of the pool, one call at a time.
-    It must not block, and may call `start` and `cancel`.
+    It must not block, and may call `start`, `cancel` and `recall`.
     """
 
     def wait(self, patience: float) -> bool:
@@ -45,7 +45,8 @@ class Executor(Protocol):
         """End a unit, running or not; its outcome comes, CANCELLED unless it had ended before."""
 
     def recall(self) -> tuple[int, ...]:
-        """Take back units that no child has begun, the oldest first: they have no outcome."""
+        """Take back units that no child has begun, the oldest first: they have no outcome. Some may
+        stay, and have one."""
 
     @property
     def free(self) -> int:
@@ -120,10 +121,10 @@ class Pool:
             with self._lock:
                 for key, _ in ready:
                     self._attend(key.data)
-                self._keeper.deal()
                 if now - looked >= TICK:
                     looked = now
                     self._keeper.look_after()
+                self._keeper.deal()
                 if now - relieved >= SLOW_TICK:
                     relieved = now
                     self._keeper.relieve()

@@ -30,6 +30,7 @@ LINGER = 0.06  # seconds that a result waits for others, while there is a lot to
 BRIEFLY = 0.005  # seconds that it waits in any case while all children are busy
 LARGE = 65_536  # bytes of results that do not wait
 SLOW = 0.05  # seconds without an answer, after which others are asked as well
+LATELY = 1.0  # seconds after its last unit for which a client may be expected to come again
 SETTLED = 0.005  # seconds after which a parked pull is believed to be parked
 REST = 0.1  # seconds that a client is left alone after a failure
 REFRESH = 5.0  # seconds after which a pull is repeated
@@ -55,7 +56,7 @@ class Crew(Machine[events.Event, Command]):
         self._last_ticket = 0
         self._recalled_lately = False  # since the last unit ended
         self._heard = self._heard_before = -inf  # when units ended, the last times
-        self._floor = 0.0  # how much those were served that were served last
+        self._last: Customer | None = None  # whose unit was given to a child last
 
     def _take(self, event: events.Event) -> None:
         match event:
@@ -97,7 +98,7 @@ class Crew(Machine[events.Event, Command]):
         self._drop(customer, tuple(customer.running))
         for ticket in self.tickets.values():
             if ticket.client == name:
-                ticket.charge = 0.0  # when it is there again, it begins anew
+                ticket.client = ""  # nobody's: when it is there again, it begins anew
 
     def _drop(self, customer: Customer, numbers: tuple[int, ...]) -> None:
         for ticket in customer.drop(numbers):
@@ -120,6 +121,8 @@ class Crew(Machine[events.Event, Command]):
             refused = pull.want and not grant.orders
             more = Word.LATER if refused else Word.MORE
             customer.hear(more if grant.more else Word.DRY)
+        if self.leaving and grant.orders and customer.standing is not Standing.RESTING:
+            self._pull(customer, park=False)  # which says that we do not have them
 
     def _catch_up(self, customer: Customer) -> None:
         """Who had nothing to do saved nothing up (start-time fair queueing, Goyal et al. 1996).
@@ -130,15 +133,15 @@ class Crew(Machine[events.Event, Command]):
             customer.served = max(customer.served, self._virtual())
 
     def _virtual(self) -> float:
-        """How much those were served that are being served; what is ahead does not count yet."""
-        served = [one.paid for one in self.customers.values() if one.running]
-        return max(served, default=self._floor)
+        """How much the client was served that had a unit given to a child last: of those that
+        waited, it was served least. What children have ahead does not count yet."""
+        return 0.0 if self._last is None else self._last.paid
 
     def _failed(self, name: str, serial: int) -> None:
         customer = self.customers.get(name)
         if customer is None or serial not in customer.open:
             return
-        customer.lose(serial, self._now)
+        customer.lose(serial)
         if serial == customer.latest:
             customer.hear(Word.FAILED)
             customer.rested = self._now + REST
@@ -158,7 +161,7 @@ class Crew(Machine[events.Event, Command]):
             return
         customer.charge(-ticket.charge)
         customer.served += event.seconds / customer.weight
-        self._floor = max(self._floor, customer.paid)
+        customer.ended_at = self._now
         if not ticket.wanted:
             return
         self.done += 1
@@ -227,6 +230,7 @@ class Crew(Machine[events.Event, Command]):
             self.tickets[self._last_ticket] = ticket
             customer.running[order.number] = self._last_ticket
             customer.charge(charge)
+            self._last = customer
             self._out.append(Start(self._last_ticket, order))
 
     def _next(self) -> Customer | None:
@@ -235,13 +239,16 @@ class Crew(Machine[events.Event, Command]):
         if not waiting:
             return None
         customer = waiting[0] if len(waiting) == 1 else min(waiting, key=lambda one: one.served)
-        shared = any(one.busy for one in self.customers.values() if one is not customer)
+        others = (one for one in self.customers.values() if one is not customer)
+        shared = any(one.busy or self._now < one.ended_at + LATELY for one in others)
         most = self.procs * (1 + customer.reserve(shared=shared))
         return customer if len(self.tickets) < most else None
 
     def _refresh(self, customer: Customer) -> None:
         if customer.standing is Standing.RESTING and customer.rested <= self._now:
             customer.hear(Word.RESTED)
+            if self.leaving:
+                self._pull(customer, park=False)  # it may not know yet what we gave back
         for serial, sent in list(customer.open.items()):
             if sent.at + 2 * REFRESH <= self._now:
                 self._failed(customer.name, serial)

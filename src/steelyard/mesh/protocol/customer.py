@@ -13,7 +13,7 @@ from steelyard.mesh.protocol.ticket import Ticket
 
 HORIZON = 0.25  # seconds of work kept for each child, and two units; fetched by halves
 RESERVE = 0.15  # seconds of it that are with the child already, and a unit
-SHARED = 0.008  # the same while other clients have work here: among children nobody overtakes
+SHARED = 0.008  # the same while other clients come here, too
 LONG = 0.08  # behind a unit that takes longer none waits: another node may be free sooner
 MOST = 512  # units kept in advance
 LEAST = 0.0002  # seconds a unit takes in any case, on its way through a child
@@ -42,6 +42,7 @@ class Customer:
     running: dict[int, int] = field(default_factory=dict)  # number → ticket
     results: list[Result] = field(default_factory=list)  # not sent yet
     results_since: float = inf  # the first of them is not older; −∞: one must not wait
+    ended_at: float = -inf  # when the last of its units did
     open: dict[int, Open] = field(default_factory=dict)  # by serial
     latest: int = 0  # serial of the last pull
     rested: float = inf  # when it may be asked again
@@ -134,9 +135,9 @@ class Customer:
         self.hear(Word.PARK if park else Word.ASK)
         return pull
 
-    def lose(self, serial: int, now: float) -> None:
+    def lose(self, serial: int) -> None:
         """No answer will come: results are sent again."""
         lost = self.open.pop(serial)
         if lost.pull.results:
             self.results[:0] = lost.pull.results
-            self.results_since = min(self.results_since, now)
+            self.results_since = -inf
