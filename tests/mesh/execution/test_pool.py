@@ -380,6 +380,26 @@ def test_a_unit_that_is_cancelled_does_not_run_again_after_its_nursery(
     assert alone.outcome(ticket).kind is Kind.CANCELLED
 
 
+UNPRIVILEGED = """
+import queue, resource, sys
+from tests.mesh.execution.test_pool import Kind, Stage
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+stage = Stage(4)
+value = bytes(40_000)
+batch = [stage.unit("echo", value) for _ in range(600)]
+stage.pool.start_all(batch)
+sys.exit(any(stage.outcome(ticket).kind is not Kind.VALUE for ticket, _ in batch))
+"""
+
+
+def test_more_large_values_than_the_kernel_lets_a_user_send_at_once() -> None:
+    """They go as files, of which so many may be under way as may be open; root is exempt."""
+    drop = ["setpriv", "--bounding-set=-sys_resource,-sys_admin"] if os.getuid() == 0 else []
+    words = [*drop, sys.executable, "-c", UNPRIVILEGED]
+    done = subprocess.run(words, timeout=PATIENCE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_nursery_may_die(alone: Stage, tmp_path: Path) -> None:
     """Another one takes its place, and nobody is blamed."""
     batch = [alone.unit("kill_nursery_once", str(tmp_path / "mark")), alone.unit("echo", 1)]

@@ -19,6 +19,7 @@ from steelyard.mesh.execution.brood import Brood
 from steelyard.mesh.execution.dealer import Dealer, Verdict
 from steelyard.mesh.execution.orders import read_answer, send_order
 from steelyard.mesh.execution.outcome import Failure, Kind, Outcome
+from steelyard.mesh.execution.parcel import INLINE
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
 
@@ -125,7 +126,8 @@ class Keeper:
 
     def _read(self, number: int) -> None:
         for got in self._brood.answers(number):
-            self._size += RECENT * (len(got.message) - self._size)
+            size = len(got.message) if got.fd is None else INLINE
+            self._size += RECENT * (size - self._size)
             answer = read_answer(got)
             if self.dealer.finish(number, answer.ticket, answer.seconds) is not None:
                 self._unwanted.discard(answer.ticket)

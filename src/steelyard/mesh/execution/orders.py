@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import struct
+import time
 from typing import NamedTuple
 
 from steelyard.mesh.execution import parcel
@@ -14,6 +16,7 @@ _ORDER = struct.Struct("<QqH")  # ticket, memory or −1, length of the function
 _ANSWER = struct.Struct("<QdBI")  # ticket, seconds, kind, length of the output
 _KINDS = tuple(Kind)
 _NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
+PAUSE = 0.005  # seconds
 MOST_OUTPUT = parcel.INLINE // 2
 
 
@@ -68,9 +71,21 @@ def send_answer(
     output: bytes,
     seconds: float,
 ) -> None:
-    """Tell the pool what became of a unit; waits while the socket is full."""
+    """Tell the pool what became of a unit; waits while the socket is full, or too many files are
+    under way."""
     head = _ANSWER.pack(ticket, seconds, _NUMBERS[kind], len(output))
-    parcel.send(link, head, [output, *value])
+    while not _sent(link, head, [output, *value]):
+        time.sleep(PAUSE)
+
+
+def _sent(link: socket.socket, head: bytes, body: list[parcel.Piece]) -> bool:
+    try:
+        parcel.send(link, head, body)
+    except OSError as error:
+        if error.errno != errno.ETOOMANYREFS:
+            raise
+        return False
+    return True
 
 
 def read_answer(got: parcel.Parcel) -> Answer:
