@@ -219,6 +219,16 @@ def test_nothing_is_taken_back_twice_before_a_unit_ends() -> None:
     assert Recall() in play.end(seconds=0.001)
 
 
+def test_nothing_is_given_to_children_while_units_are_taken_back() -> None:
+    """What comes back may be before it."""
+    play, _ = newcomer()
+    play.started.clear()
+    play.end(seconds=0.001)
+    assert play.started == []
+    play.do(Recalled(tuple(play.crew.tickets)))
+    assert play.started[0] == ("b", 1)
+
+
 def test_what_nobody_wants_is_not_given_to_a_child_again() -> None:
     """A unit that was stopped while it was on its way back, and those of a client that is gone."""
     play, _ = newcomer()
@@ -321,10 +331,11 @@ def test_a_small_job_is_not_kept_out_by_a_huge_one() -> None:
     assert play.crew.tickets
     play.do(ClientAppeared("b"))
     assert (play.asked["b"].want, play.asked["b"].idle) == (1, 1)
-    play.grant("b", 1)
+    assert Recall() in play.grant("b", 1)
+    play.do(Recalled((3,)))
+    play.started.clear()
     play.end(seconds=0.01)
-    play.end(seconds=0.01)
-    assert play.started[-1] == ("b", 1)
+    assert play.started[0] == ("b", 1)
 
 
 @pytest.mark.parametrize("weights", [{"a": 1.0, "b": 1.0}, {"a": 3.0, "b": 1.0}])

@@ -54,7 +54,8 @@ class Crew(Machine[events.Event, Command]):
         self._left = False
         self._serial = 0
         self._last_ticket = 0
-        self._recalled_lately = False  # since the last unit ended
+        self._recalling = False  # and what comes back is not known yet
+        self._in_vain = False  # nothing came back; until a unit ends
         self._heard = self._heard_before = -inf  # when units ended, the last times
         self._last: Customer | None = None  # whose unit was given to a child last
 
@@ -63,7 +64,7 @@ class Crew(Machine[events.Event, Command]):
             case events.Ended():
                 self._ended(event)
             case events.Recalled(tickets):
-                self._recalled(tickets)
+                self._take_back(tickets)
             case events.Granted():
                 self._granted(event)
             case events.PullFailed(name, serial):
@@ -154,7 +155,7 @@ class Crew(Machine[events.Event, Command]):
 
     def _ended(self, event: events.Ended) -> None:
         ticket = self.tickets.pop(event.ticket)
-        self._recalled_lately = False
+        self._in_vain = False
         self._hear()
         customer = self.customers.get(ticket.client)
         if customer is None:
@@ -178,7 +179,8 @@ class Crew(Machine[events.Event, Command]):
         if self._heard < self._now:
             self._heard_before, self._heard = self._heard, self._now
 
-    def _recalled(self, tickets: tuple[int, ...]) -> None:
+    def _take_back(self, tickets: tuple[int, ...]) -> None:
+        self._recalling, self._in_vain = False, not tickets
         units = [self.tickets.pop(ticket) for ticket in tickets]
         for name, customer in self.customers.items():
             customer.take_back([unit for unit in units if unit.client == name])
@@ -187,7 +189,7 @@ class Crew(Machine[events.Event, Command]):
 
     def _leave(self) -> None:
         self.leaving = True
-        self._out.append(Recall())
+        self._recall()
         self._give_back()
 
     def _give_back(self) -> None:
@@ -201,7 +203,8 @@ class Crew(Machine[events.Event, Command]):
 
     def _settle(self) -> None:
         self._make_way()
-        self._start()
+        if not self._recalling:
+            self._start()
         for customer in self.customers.values():
             self._refresh(customer)
         if self.leaving:
@@ -214,12 +217,15 @@ class Crew(Machine[events.Event, Command]):
 
     def _make_way(self) -> None:
         """Have units that children have ahead taken back, when another should be before them."""
-        if len(self.tickets) <= self.procs or self._recalled_lately:
+        if len(self.tickets) <= self.procs or self._recalling or self._in_vain:
             return
         newest = next(reversed(self.tickets.values()))
         if any(_precedes(one, newest) for one in self.customers.values() if one.backlog):
-            self._recalled_lately = True
-            self._out.append(Recall())
+            self._recall()
+
+    def _recall(self) -> None:
+        self._recalling = True
+        self._out.append(Recall())
 
     def _start(self) -> None:
         while (customer := self._next()) is not None:
