@@ -259,6 +259,15 @@ def test_who_is_called_by_a_client_that_does_not_answer_lets_it_rest() -> None:
     assert play.do(Called("nobody", 7)) == []
 
 
+def test_who_is_at_a_long_unit_does_not_come_when_it_is_called() -> None:
+    """Or what was lost would wait behind it, while another node is free."""
+    play = Play()
+    play.grant("c", 1)
+    play.end(seconds=1.0)
+    play.grant("c", 2)
+    assert play.do(Called("c", 3)) == []
+
+
 def test_what_was_lost_elsewhere_is_next() -> None:
     """It is older: it overtakes what waits here, and what the child has ahead."""
     play = Play()

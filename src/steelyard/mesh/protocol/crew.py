@@ -148,9 +148,12 @@ class Crew(Machine[events.Event, Command]):
             customer.rested = self._now + REST
 
     def _called(self, name: str, units: int) -> None:
-        """They are older than what we hold, and must not wait until that is done."""
+        """They are older than what we hold, and must not wait until that is done; but nothing waits
+        here behind units that take long: another node may be free sooner."""
         customer = self.customers.get(name)
-        if customer is not None and customer.standing is not Standing.RESTING and not self.leaving:
+        if customer is None or self.leaving or not customer.spare:
+            return
+        if customer.standing is not Standing.RESTING:
             self._pull(customer, park=False, least=min(MOST, units))
 
     def _ended(self, event: events.Ended) -> None:
