@@ -56,6 +56,7 @@ class Play:
         park: bool = True,
         holding: Iterable[int] = (),
         results: Iterable[tuple[int, Kind]] = (),
+        seconds: float = 1.0,
         serial: int | None = None,
         seen: int | None = None,
     ) -> list[Command]:
@@ -63,7 +64,7 @@ class Play:
         if serial is None:
             serial = self.serials[node] = self.serials.get(node, 0) + 1
         self.query += 1
-        told = tuple(Result(*one, seconds=1.0) for one in results)
+        told = tuple(Result(*one, seconds=seconds) for one in results)
         pull = Pull(
             serial,
             serial - 1 if seen is None else seen,
@@ -297,12 +298,53 @@ def test_some_units_are_never_hedged() -> None:
 
 
 def test_no_third_copy_and_none_on_the_same_node() -> None:
-    """At most two, on two nodes."""
+    """At most two, on two nodes that are as fast as others."""
     play = Play("abc")
     overdue(play)
     play.now += 100.0
     assert play.pull("c") == []
     assert play.desk.wakeup == float("inf")
+
+
+def hedged_twice(play: Play, **rules: object) -> None:
+    """Unit 9 is overdue with a and b, which take a second; c, d and e have done theirs in less."""
+    play.submit(*range(10), **rules)
+    seconds = {"a": 1.0, "b": 1.0, "c": 0.1, "d": 0.12, "e": 0.5}
+    for number, node in enumerate("aabbccdde"):
+        play.pull(node)
+        play.pull(node, want=0, results=[(number, VALUE)], seconds=seconds[node])
+    play.pull("a")
+    play.now += 100.0
+    assert grants(play.pull("b")) == {play.query: [9]}
+
+
+def test_a_third_copy_is_for_one_of_the_fastest_nodes() -> None:
+    """Where the unit ends soonest; one is enough, and others would take its place."""
+    play = Play("abcde")
+    hedged_twice(play, retries=9)
+    assert play.pull("e") == []
+    assert grants(play.pull("d")) == {play.query: [9]}
+    assert play.pull("c") == []
+
+
+def test_fast_is_who_is_faster_than_those_that_are_there() -> None:
+    """Not than one that is gone; and who announces itself anew is as fast as it was."""
+    play = Play("abcde")
+    hedged_twice(play)
+    play.pull("e")
+    play.do(NodeAppeared("d", OFFER))
+    play.do(NodeGone("c"))
+    assert play.do(Tick()) == []
+    play.do(NodeGone("d"))
+    assert play.desk.wakeup <= play.now
+    assert grants(play.do(Tick())) == {play.query: [9]}
+
+
+def test_a_third_copy_is_a_try() -> None:
+    """All that run may hurt their children yet."""
+    play = Play("abcde")
+    hedged_twice(play, retries=1)
+    assert play.pull("c") == []
 
 
 def test_units_expire() -> None:

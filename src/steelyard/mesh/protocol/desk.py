@@ -5,7 +5,7 @@ what it wants. So the desk keeps no promise that a lost message could break: wha
 not have after all goes back to the front of the line. A pull that finds nothing is parked; new
 work is given to parked pulls of idle nodes, one unit for each idle child, and busy nodes are told
 that there is work for when they are free. When the line is empty, units that are overdue are
-given to a second node. The first result of a unit ends it; what comes later finds no entry.
+given to another node as well. The first result of a unit ends it; what comes later finds no entry.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Desk(Machine[events.Event, Command]):
         self.wakeup = inf  # when a Tick is due
         self._parking = Parking()
         self._strangers: dict[str, Parked] = {}  # pulls of nodes that did not appear yet
-        self._hedging = Hedging()
+        self._hedging = Hedging(self.nodes)
         self._next_hedge = inf
         self._expiry = Expiry()
         self._unknown: dict[int, Entry] = {}  # units that a node did not know
@@ -183,7 +183,7 @@ class Desk(Machine[events.Event, Command]):
         if copy is not None:
             del self.nodes.by_name[name].held[result.number]
         if result.kind is Kind.VALUE:
-            self._hedging.add(entry.task.function, result.seconds)
+            self._hedging.add(entry.task.function, result.seconds, name)
             self._end(entry, Signal.VALUE, result, name)
         elif result.kind is Kind.RAISED:
             self._end(entry, Signal.RAISED, result, name)

@@ -4,76 +4,82 @@ A unit is overdue when it is out for longer than three times the median that uni
 ran (findings: 2.05 s instead of 3.20 s with one worker of four that is 20 times slower, ideal
 1.97 s). Only nodes with nothing else to do hedge, so a copy too many costs little: the wait in the
 first node, behind others, is not excused.
+
+Who has nothing to do first is seldom the fastest. So a second copy is for anybody, as the first may
+hang; and a third for one of the fastest nodes, when none of these has the unit yet (the lab's job
+on 16 nodes of speeds 1 to 8: decision 22).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections import defaultdict, deque
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
 from math import inf
 
-from steelyard.mesh.protocol.nodes import Node
+from steelyard.mesh.protocol.nodes import Node, Nodes
 from steelyard.mesh.protocol.task import Entry
+from steelyard.mesh.protocol.times import Times
 
-COPIES = 2  # of one unit at the same time
+COPIES = 2  # of one unit at the same time, and one more for the fastest
 FACTOR = 3.0
 SHORTEST = 0.02  # seconds; noise of the machine is not a reason
-WINDOW = 64
 ENOUGH = 3  # units that say anything about their function
+FAST = 1.5  # times as long as the fastest node takes, and a node still is one of the fastest
 
-
-class Times:
-    """How long units of one function ran."""
-
-    def __init__(self) -> None:
-        self._recent: deque[float] = deque()
-        self._sorted: list[float] = []
-
-    def add(self, seconds: float) -> None:
-        """One more is back."""
-        if len(self._recent) == WINDOW:
-            del self._sorted[bisect_left(self._sorted, self._recent.popleft())]
-        self._recent.append(seconds)
-        insort(self._sorted, seconds)
-
-    @property
-    def patience(self) -> float:
-        """Seconds after which one is overdue."""
-        if len(self._sorted) < ENOUGH:
-            return inf
-        return max(SHORTEST, FACTOR * self._sorted[len(self._sorted) // 2])
+Limit = Callable[[str], float]  # for a function
 
 
 class Hedging:
-    """Which units get a second copy, where, and when."""
+    """Which units get another copy, where, and when."""
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
         self._times: defaultdict[str, Times] = defaultdict(Times)
 
-    def add(self, function: str, seconds: float) -> None:
-        """A unit of this function ran for so long."""
+    def add(self, function: str, seconds: float, name: str) -> None:
+        """A unit of this function ran for so long at a node, which may be gone."""
         self._times[function].add(seconds)
+        if name in self._nodes.by_name:
+            self._nodes.by_name[name].times[function].add(seconds)
 
     def overdue(self, inflight: Iterable[Entry], node: Node, now: float) -> list[Entry]:
         """Units that this node should try as well."""
-        return [one for one in inflight if self._due(one) <= now and _may(node, one)]
+        fast = cache(self._fast)
+        return [one for one in inflight if self._due(one) <= now and self._may(node, one, fast)]
 
     def next(self, inflight: Iterable[Entry], nodes: Collection[Node]) -> float:
         """When the next unit is overdue that one of these nodes may try."""
-        mine = (one for one in inflight if any(_may(node, one) for node in nodes))
+        fast = cache(self._fast)
+        mine = (one for one in inflight if any(self._may(node, one, fast) for node in nodes))
         return min((self._due(one) for one in mine), default=inf)
 
     def _due(self, entry: Entry) -> float:
-        if not entry.task.rules.hedge or len(entry.copies) >= COPIES or entry.tries_left < 1:
+        if not entry.task.rules.hedge or entry.tries_left < 1:
             return inf
         since = min(copy.since for copy in entry.copies.values())
-        return since + self._times[entry.task.function].patience
+        return since + self._patience(entry.task.function)
 
+    def _patience(self, function: str) -> float:
+        """Seconds after which one is overdue."""
+        times = self._times[function]
+        return inf if len(times) < ENOUGH else max(SHORTEST, FACTOR * times.median)
 
-def _may(node: Node, entry: Entry) -> bool:
-    return (
-        node.name not in entry.copies
-        and node.name not in entry.refusals
-        and node.serves(entry.task.function)
-    )
+    def _may(self, node: Node, entry: Entry, fast: Limit) -> bool:
+        return (
+            node.name not in entry.copies
+            and node.name not in entry.refusals
+            and node.serves(entry.task.function)
+            and (len(entry.copies) < COPIES or self._is_faster(node, entry, fast))
+        )
+
+    def _is_faster(self, node: Node, entry: Entry, fast: Limit) -> bool:
+        """Whether it is one of the fastest, and none of those that have the unit is."""
+        function = entry.task.function
+        limit = fast(function)
+        others = (self._nodes.by_name[name] for name in entry.copies)
+        return node.pace(function) <= limit and all(one.pace(function) > limit for one in others)
+
+    def _fast(self, function: str) -> float:
+        """Seconds that the fastest nodes take for a unit, at most."""
+        return FAST * min(node.pace(function) for node in self._nodes.serving(function))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from steelyard.mesh.protocol.messages import Offer
+from steelyard.mesh.protocol.times import Times
 
 
 @dataclass(slots=True)
@@ -16,11 +18,16 @@ class Node:
     latest: int = 0  # serial of its last pull
     called: bool = False  # since then
     held: dict[int, int] = field(default_factory=dict)  # number of a unit → serial of its pull
+    times: defaultdict[str, Times] = field(default_factory=lambda: defaultdict(Times))
 
     @property
     def fill(self) -> float:
         """Units that it has for each child."""
         return len(self.held) / max(1, self.offer.procs)
+
+    def pace(self, function: str) -> float:
+        """Seconds that a unit of this function takes there; infinite before the first one."""
+        return self.times[function].median
 
     def serves(self, function: str) -> bool:
         """Whether it may have units of this function."""
@@ -40,7 +47,7 @@ class Nodes:
         node = self.by_name[name] = Node(name, offer)
         self.workers += offer.procs
         if known is not None:
-            node.latest, node.held = known.latest, known.held
+            node.latest, node.held, node.times = known.latest, known.held, known.times
         return node
 
     def leave(self, name: str) -> Node | None:
