@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.errors import UsageError
-from steelyard.lab.compare import FASTER, HEDGED, LINE, PULL, SCENARIOS, SEEDS_PULL, Compare, run
+from steelyard.lab.compare import FASTER, LINE, MESH, PULL, SCENARIOS, SEEDS_PULL, Compare, run
 from steelyard.select import KEYED, POLICIES
 from tests.lab.watch import Counting
 
@@ -30,7 +30,7 @@ def test_every_policy_and_every_way_to_pull_is_there(spans):
     for scenario in SCENARIOS:
         assert {(scenario, name) for name in (*POLICIES, *KEYED, LINE)} <= set(spans)
     pulls = {name for scenario, name in spans if name.startswith("pull")}
-    assert pulls == {SEEDS_PULL, PULL, HEDGED, FASTER}
+    assert pulls == {SEEDS_PULL, PULL, MESH, FASTER}
     assert not any((SCENARIOS[2], name) in spans for name in pulls)
 
 
@@ -44,7 +44,7 @@ def test_nothing_is_lost_and_nothing_beats_the_ideal(told, spans):
 def test_pulling_beats_every_policy_that_does_not_know_the_speeds(spans, scenario):
     """And a balancer with a line does as well as pulling without hedges."""
     pushed = min(spans[scenario, name] for name in (*POLICIES, *KEYED))
-    assert max(spans[scenario, name] for name in (HEDGED, FASTER, SEEDS_PULL)) < pushed
+    assert max(spans[scenario, name] for name in (MESH, FASTER, SEEDS_PULL)) < pushed
     assert spans[scenario, LINE] == pytest.approx(spans[scenario, PULL], rel=0.25)
 
 

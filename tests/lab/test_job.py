@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.lab.job import Attempt, Job, Node, draw_job
+from steelyard.lab.mesh import Mesh
 from steelyard.lab.pull import Hedge, Pull
 from steelyard.lab.push import Central, Network, Push
 from steelyard.lab.timeline import Timeline
@@ -58,6 +59,7 @@ def methods():
                            id=f"{central.policy} {central.one_each}")  # fmt: skip
     for hedge in Hedge:
         yield pytest.param(lambda job, hedge=hedge: Pull(job, hedge, NETWORK).run(), id=hedge.name)
+    yield pytest.param(lambda job: Mesh(job, NETWORK).run(), id="mesh")
 
 
 @pytest.mark.parametrize("method", list(methods()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.lab.pull import Hedge, Pull
+from steelyard.lab.mesh import Mesh
 from steelyard.lab.push import Network
 from steelyard.lab.real import PULL, PUSHED, SCENARIOS, Real, real_job, run
 from tests.lab.watch import Counting
@@ -12,7 +12,7 @@ from tests.lab.watch import Counting
 
 def simulated(job, method, window):
     """A play that is none."""
-    return Pull(job, Hedge.LATE, Network()).run()
+    return Mesh(job, Network()).run()
 
 
 def test_every_method_is_played_beside_its_simulation():

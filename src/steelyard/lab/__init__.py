@@ -11,6 +11,7 @@ scored     a balancer whose weights follow utilization; staleness: and one that 
 tasks      tasks that stay where they are placed; growth: their maximum load
 
 job        units for nodes that may die; push: sent by a balancer; pull: asked for by nodes
+mesh       the same on the mesh that ships, with simulated children
 
 trace      how many requests came; trace_file: from a file; shapes: made up; arrivals: one by one
 crew       workers that come and go, with one line; site: what they are like

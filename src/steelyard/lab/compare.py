@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from steelyard.errors import UsageError
 from steelyard.lab.figure import numbers
 from steelyard.lab.job import Job, Outcome, draw_job
+from steelyard.lab.mesh import Mesh
 from steelyard.lab.pull import Hedge, Pull
 from steelyard.lab.push import Central, Network, Push
 from steelyard.lab.report import Bar, Cell, Report, Table
@@ -28,7 +29,7 @@ NETWORK = Network()
 SCENARIOS = ("nobody dies", "nodes die", "the balancer dies")
 COLOURS = ("#0072B2", "#D55E00", "#E69F00")
 SEEDS_PULL, PULL = "pull, as in seed 002", "pull, not hedged"
-HEDGED, FASTER = "pull, hedged (mesh)", "pull, hedged on faster nodes"
+FASTER, MESH = "pull, hedged on faster nodes", "pull (mesh)"
 LINE = "least_in_flight, one each"
 INFORMED = "{}, knows speeds"
 
@@ -124,11 +125,11 @@ def _methods(window: int) -> dict[str, Method]:
     pulls = {
         SEEDS_PULL: Hedge.OLDEST,
         PULL: Hedge.NOTHING,
-        HEDGED: Hedge.LATE,
         FASTER: Hedge.FASTER,
     }
     return {**{name: _push(one) for name, one in central.items()},
-            **{name: _pull(hedge) for name, hedge in pulls.items()}}  # fmt: skip
+            **{name: _pull(hedge) for name, hedge in pulls.items()},
+            MESH: lambda job, _, __: Mesh(job, NETWORK).run()}  # fmt: skip
 
 
 def _push(central: Central) -> Method:
@@ -183,7 +184,9 @@ def _method(wish: Compare, deaths: int) -> str:
         "units are done again elsewhere. In “the balancer dies” it does half way, and is back "
         f"{Central('').restart:g} s later. The balancer's weights are equal unless it knows the "
         "speeds; “one each” lets units wait at the balancer until a node is free (the gateway's "
-        "`worker_concurrency`). Heartbeats are not counted."
+        "`worker_concurrency`). “pull (mesh)” is the mesh's own code on virtual time, with nodes "
+        "of one child each; the other ways to pull are written for the lab. Heartbeats are not "
+        "counted."
     )
 
 
@@ -200,7 +203,7 @@ def _best(rows: Rows, scenario: int) -> tuple[str, float]:
 def _answer(rows: Rows) -> str:
     name, span = _best(rows, 0)
     return (
-        f"Pull: nodes that fetch their work need {_of(rows, 0, HEDGED):.2f} times the shortest "
+        f"Pull: nodes that fetch their work need {_of(rows, 0, MESH):.2f} times the shortest "
         f"possible time, a balancer that pushes {span:.2f} with its best policy (`{name}`) and "
         f"{_of(rows, 0, 'weighted_ring'):.2f} by a ring; and there is no balancer that could die."
     )
@@ -218,13 +221,15 @@ def _reading(rows: Rows) -> str:
         f"looks at their lines (`{calm}`: {calm_span:.2f}) comes to where pulling is without any "
         f"knowledge ({of(0, PULL):.2f}), and so does one that keeps units until a node is free "
         f"({of(0, LINE):.2f}), for that is pulling with twice the messages. What is left above 1 "
-        "is mostly the last large unit at a slow node, which a second copy helps against: "
-        f"{of(0, HEDGED):.2f} by the mesh's rule, {of(0, FASTER):.2f} where only nodes that are "
-        "faster get a copy. The seed's own rule, to give out whatever is under way again, takes "
+        "is mostly the last large unit at a slow node, which more copies help against: "
+        f"{of(0, FASTER):.2f} where nodes that are faster get one, {of(0, MESH):.2f} in the mesh, "
+        "where any idle node gets the second, as the first may hang, and one of the fastest the "
+        "third. The seed's own rule, to give out whatever is under way again, takes "
         f"{of(0, SEEDS_PULL):.2f}, with {of(0, SEEDS_PULL, 6):.0f} % of the work done for nothing "
-        f"and {of(0, SEEDS_PULL, 7):.0f} messages per unit instead of {of(0, HEDGED, 7):.0f}. When "
-        f"nodes die, hedged pulling takes {of(1, HEDGED):.2f} and the best that pushes, "
-        f"`{dying}`, {dying_span:.2f}; the work that dies with them is small either way. When the "
-        f"balancer dies, that one takes {of(2, calm):.2f} and loses {of(2, calm, 6):.0f} % of the "
-        "work, which nodes did for nobody; those who pull have no such part."
+        f"(mesh: {of(0, MESH, 6):.0f} %) and {of(0, SEEDS_PULL, 7):.0f} messages per unit (mesh: "
+        f"{of(0, MESH, 7):.0f}). When nodes die, the mesh takes {of(1, MESH):.2f} and the best "
+        f"that pushes, `{dying}`, {dying_span:.2f}; the work that dies with them is small either "
+        f"way. When the balancer dies, that one takes {of(2, calm):.2f} and loses "
+        f"{of(2, calm, 6):.0f} % of the work, which nodes did for nobody; those who pull have no "
+        "such part."
     )

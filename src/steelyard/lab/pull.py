@@ -1,9 +1,10 @@
 """A job whose units are pulled: a node asks the client for its next unit when it has ended one.
 
-The rules of the mesh: a pull carries the last result; one that finds nothing is parked, and wakes
-when a unit comes back; a unit held by a dead node goes to the front; near the end a unit that takes
-three times as long as usual is given out once more. Or those of seed 002, where idle nodes are told
-of through a channel, and the oldest unit under way is given out again when nothing else is left.
+The simplest rules: a pull carries the last result; one that finds nothing is parked, and wakes
+when a unit comes back; a unit held by a dead node goes to the front. Near the end a unit that takes
+three times as long as usual may be given to a faster node, too. Or those of seed 002, where idle
+nodes are told of through a channel, and the oldest unit under way is given out again when nothing
+else is left. The mesh's own rules are not here: `lab/mesh.py` runs them as they ship.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from steelyard.lab.push import Network
 from steelyard.lab.timeline import Timeline
 
 LATE = 3.0  # times the median of the seconds that a unit takes
-COPIES = 2  # of one unit at the same time
 FASTER = 2.0  # times; a copy goes to nodes that are so much faster than all that have one
 
 
@@ -28,7 +28,6 @@ class Hedge(Enum):
     """What an idle node gets when every unit is under way."""
 
     NOTHING = "nothing"
-    LATE = "what is late"  # the mesh
     FASTER = "what is late with nodes of half its pace"
     OLDEST = "the oldest"  # seed 002, with its channels
 
@@ -119,10 +118,8 @@ class Pull:
 
     def _may(self, node: Node, attempts: list[Attempt]) -> bool:
         """A copy on a node that is no faster takes the place of one that would help."""
-        if self._hedge is Hedge.FASTER:
-            mine = self._pace(node)
-            return all(FASTER * mine <= self._pace(attempt.node) for attempt in attempts)
-        return len(attempts) < COPIES and all(attempt.node is not node for attempt in attempts)
+        mine = self._pace(node)
+        return all(FASTER * mine <= self._pace(attempt.node) for attempt in attempts)
 
     def _pace(self, node: Node) -> float:
         """The median of the seconds that a unit takes there; who has ended none is slow."""
@@ -137,7 +134,7 @@ class Pull:
     def _park(self, node: Node) -> None:
         """What is late only time can tell: it is looked at again when all there is would be."""
         self._parked.append(node)
-        if self._hedge in (Hedge.LATE, Hedge.FASTER) and not self._looking and self._times:
+        if self._hedge is Hedge.FASTER and not self._looking and self._times:
             self._looking = True
             self._timeline.at(self._timeline.now + self._patience, self._look, None)
 

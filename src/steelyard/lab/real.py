@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from steelyard.lab.compare import SPEEDS
 from steelyard.lab.figure import numbers
 from steelyard.lab.job import Job, Outcome, draw_job
-from steelyard.lab.pull import Hedge, Pull
+from steelyard.lab.mesh import Mesh
 from steelyard.lab.push import Central, Network, Push
 from steelyard.lab.report import Bar, Cell, Report, Table
 from steelyard.lab.watcher import Watcher
@@ -140,7 +140,7 @@ def draw(report: Report, axes: Sequence[Axes]) -> None:
 def _simulated(job: Job, method: str, wish: Real) -> Played:
     network = Network(notice=NOTICE)
     if method == PULL:
-        return Pull(job, Hedge.LATE, network).run()
+        return Mesh(job, network).run()
     one_each = method == LINE
     policy = "least_in_flight" if one_each else method
     central = Central(policy, one_each=one_each, window=wish.window)
@@ -179,7 +179,7 @@ def _method(wish: Real) -> str:
         "balancer's messages are requests and answers on both its sides, the mesh's are pulls and "
         "grants; keep-alives count for nobody. One real run of each, whose luck with the largest "
         f"units is part of it, as is the load of the machine; pushing is simulated {DRAWS} times "
-        "(the mean is shown), and pulling, which draws nothing, once."
+        "(the mean is shown), and the mesh's own code, which draws nothing, once."
     )
 
 

@@ -49,7 +49,6 @@ class Crew(Machine[events.Event, Command]):
         self.customers: dict[str, Customer] = {}
         self.tickets: dict[int, Ticket] = {}  # what the children have
         self.leaving = False
-        self.wakeup = inf  # when a Tick is due
         self.done = 0
         self._left = False
         self._serial = 0

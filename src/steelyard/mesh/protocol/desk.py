@@ -44,7 +44,6 @@ class Desk(Machine[events.Event, Command]):
         self.inflight: dict[int, Entry] = {}  # the oldest first
         self.nodes = Nodes()
         self.duplicates = 0  # results of units that had ended
-        self.wakeup = inf  # when a Tick is due
         self._parking = Parking()
         self._strangers: dict[str, Parked] = {}  # pulls of nodes that did not appear yet
         self._hedging = Hedging(self.nodes)

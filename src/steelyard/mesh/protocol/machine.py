@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from math import inf
 from typing import Generic, TypeVar
 
 Event = TypeVar("Event")
@@ -14,6 +15,7 @@ class Machine(ABC, Generic[Event, Command]):
     """Decides; does nothing itself."""
 
     def __init__(self) -> None:
+        self.wakeup = inf  # when a Tick is due
         self._out: list[Command] = []
         self._now = 0.0
 
