@@ -12,6 +12,13 @@ def test_a_stay_without_an_end_ends_with_its_node(tmp_path):
     file = tmp_path / "node.txt"
     file.write_text("begin 0 1.0\nend 0 2.0\nbegin 1 2.0\n")
     assert read(file, until=5.0) == [Stay(0, 1.0, 2.0, True), Stay(1, 2.0, 5.0, False)]
+
+
+def test_a_unit_that_was_stopped_ended_before_the_next_began(tmp_path):
+    """Its child was killed, and could not write it down."""
+    file = tmp_path / "diary.txt"
+    file.write_text("begin 7 1.0\nbegin 8 1.5\nend 8 2.0\n")
+    assert read(file, until=5.0) == [Stay(7, 1.0, 1.5, False), Stay(8, 1.5, 2.0, True)]
     assert read(tmp_path / "none.txt", until=5.0) == []
 
 

@@ -17,16 +17,16 @@ class Stay(NamedTuple):
 
 
 def read(file: Path, until: float) -> list[Stay]:
-    """The stays at one node; what had no end ended with the node, or with the job."""
-    open_: dict[int, float] = {}
-    stays = []
+    """The stays at one node, which does one unit at a time; so what was stopped ended when the next
+    began, or with the node, or with the job."""
+    stays: list[Stay] = []
     for line in file.read_text().splitlines() if file.exists() else []:
-        what, unit, time = line.split()
+        what, unit, at = line.split()
+        time = float(at)
+        if stays and not stays[-1].done:
+            stays[-1] = stays[-1]._replace(end=time, done=what == "end")
         if what == "begin":
-            open_[int(unit)] = float(time)
-        else:
-            stays.append(Stay(int(unit), open_.pop(int(unit)), float(time), done=True))
-    stays += [Stay(unit, begin, max(begin, until), done=False) for unit, begin in open_.items()]
+            stays.append(Stay(int(unit), time, max(time, until), done=False))
     return stays
 
 
