@@ -30,13 +30,16 @@ def lab_compare(
         float, typer.Option(min=0, max=1, help="Share of the nodes that die on the way.")
     ] = 0.25,
     window: Annotated[int, typer.Option(min=1, help="Units open at the balancer, per node.")] = 4,
-    runs: Annotated[int, typer.Option(min=2, max=10_000, help="With a seed each.")] = 40,
+    runs: Annotated[
+        int | None,
+        typer.Option(min=2, max=10_000, help="With a seed each; none: 40, or 3 real ones."),
+    ] = None,
     real: Annotated[
         bool,
         typer.Option(
             "--real",
-            help="On processes of this machine, for a minute or two, beside the simulation of the "
-            "same job; one run, one node is killed. Needs `pip install 'steelyard[mesh]'`, too.",
+            help="On processes of this machine, for a few minutes, beside the simulation of the "
+            "same jobs; one node is killed. Needs `pip install 'steelyard[mesh]'`, too.",
         ),
     ] = False,
     seed: SeedOption = 1,
@@ -49,8 +52,8 @@ def lab_compare(
     if not real:
         lab.run(
             lab.module.Compare(
-                units=units or 2000, nodes=nodes or 16, dying=dying, window=window, runs=runs,
-                seed=seed,
+                units=units or 2000, nodes=nodes or 16, dying=dying, window=window,
+                runs=runs or 40, seed=seed,
             )
         )  # fmt: skip
         return
@@ -58,8 +61,11 @@ def lab_compare(
     if nodes is not None and not 2 <= nodes <= 64:
         raise UsageError(f"--real with {nodes} nodes", hint="2 to 64: one is killed")
     lab.run(
-        lab.module.Real(play=_play, units=units or 150, nodes=nodes or 4, window=window, seed=seed)
-    )
+        lab.module.Real(
+            play=_play, units=units or 150, nodes=nodes or 4, window=window, runs=runs or 3,
+            seed=seed,
+        )
+    )  # fmt: skip
 
 
 def _play(job: Job, method: str, window: int) -> Outcome:

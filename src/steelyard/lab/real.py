@@ -30,7 +30,7 @@ PUSHED = ("weighted_ring", "least_in_flight", "shortest_wait", LINE)
 SCENARIOS = ("nobody dies", "a node dies")
 COLUMNS = (
     "scenario", "method", "makespan / ideal", "simulated", "capacity used %", "simulated ",
-    "work lost %", "simulated  ", "messages / unit", "simulated   ",
+    "work lost %", "simulated  ", "messages / unit", "simulated   ", "worst real run",
 )  # fmt: skip
 DRAWS = 20  # simulations of one job under a balancer: to whom the largest unit goes is luck
 NOTICE = 0.05  # seconds: the connections of a process that is killed are closed at once
@@ -51,36 +51,39 @@ class Played(Protocol):
     def used(self) -> float: ...
 
 
+Case = tuple[Job, Played, Played]  # a job, what became of it, and of its simulation
 Rows = dict[tuple[str, str], tuple[Cell, ...]]  # by scenario and method
 Play = Callable[[Job, str, int], Played]  # a job, a method, and units open per node
 
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """Units of so many seconds at speed 1, on average; units open at the balancer, per node."""
+    """Jobs, with a seed each: units of so many seconds at speed 1, on average, on so many nodes;
+    units open at the balancer, per node."""
 
     play: Play
     units: int = 150
     seconds: float = 0.3
     nodes: int = 4
     window: int = 4
+    runs: int = 3
     seed: int = 1
 
 
 def run(wish: Real, watcher: Watcher) -> Report:
-    """Every method on the same job, once while all live and once with a node killed."""
-    methods = (*PUSHED, PULL)
-    watcher.begin(len(SCENARIOS) * len(methods), "jobs")
-    told: dict[tuple[str, str], tuple[Job, Played, Played]] = {}
-    for deaths, scenario in enumerate(SCENARIOS):
-        job = real_job(wish, deaths)
-        for method in methods:
+    """Every method on the same jobs, while all live and with a node killed."""
+    cases = [(scenario, method) for scenario in SCENARIOS for method in (*PUSHED, PULL)]
+    watcher.begin(wish.runs * len(cases), "jobs")
+    told: dict[tuple[str, str], list[Case]] = {case: [] for case in cases}
+    for number in range(wish.runs):
+        for scenario, method in cases:  # in turn: whatever disturbs does so for all
             watcher.tell(f"{scenario}, {method}")
+            job = real_job(wish, SCENARIOS.index(scenario), number)
             real = wish.play(job, method, wish.window)
-            told[scenario, method] = (job, real, _simulated(job, method, wish))
+            told[scenario, method].append((job, real, _simulated(job, method, wish)))
             watcher.step()
-    rows: Rows = {case: (*case, *_cells(*one)) for case, one in told.items()}
-    right = all(real.delivered == wish.units for _, real, _ in told.values())
+    rows: Rows = {case: (*case, *_cells(played)) for case, played in told.items()}
+    right = all(one.delivered == wish.units for played in told.values() for _, one, _ in played)
     return Report(
         name=NAME,
         title="Push or pull, on real processes",
@@ -88,11 +91,11 @@ def run(wish: Real, watcher: Watcher) -> Report:
         answer=_answer(rows),
         reading=_reading(rows),
         seed=wish.seed,
-        requests=len(told) * wish.units,
+        requests=wish.runs * len(told) * wish.units,
         tables=(
             Table(
                 name="jobs",
-                title="One job on this machine, and the simulation of the same job",
+                title="Jobs on this machine, and the simulation of the same jobs",
                 columns=COLUMNS,
                 rows=tuple(rows.values()),
             ),
@@ -107,10 +110,10 @@ def run(wish: Real, watcher: Watcher) -> Report:
     )
 
 
-def real_job(wish: Real, deaths: int) -> Job:
+def real_job(wish: Real, deaths: int, number: int = 0) -> Job:
     """As `compare` draws it, in fewer and shorter units."""
     speeds = [SPEEDS[-1 - number % len(SPEEDS)] for number in range(wish.nodes)]
-    drawn = draw_job(wish.units, speeds, deaths, wish.seed)
+    drawn = draw_job(wish.units, speeds, deaths, wish.seed + number)
     return Job(
         [work * wish.seconds for work in drawn.works],
         speeds,
@@ -157,29 +160,41 @@ def _mean(told: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _cells(job: Job, real: Played, simulated: Played) -> tuple[float, ...]:
-    both = (real, simulated)
+def _cells(played: Sequence[Case]) -> tuple[float, ...]:
+    """Means over the jobs, real and simulated by turns; and the worst."""
+    real = [_shares(job, told) for job, told, _ in played]
+    simulated = [_shares(job, told) for job, _, told in played]
+    both = zip(_means(real), _means(simulated), strict=True)
+    return (*(cell for pair in both for cell in pair), max(shares[0] for shares in real))
+
+
+def _means(rows: Sequence[Sequence[float]]) -> list[float]:
+    return [fmean(column) for column in zip(*rows, strict=True)]
+
+
+def _shares(job: Job, told: Played) -> tuple[float, float, float, float]:
     return (
-        *(one.makespan / job.ideal for one in both),
-        *(100 * one.used for one in both),
-        *(100 * one.lost / job.total for one in both),
-        *(one.messages / len(job.works) for one in both),
+        told.makespan / job.ideal,
+        100 * told.used,
+        100 * told.lost / job.total,
+        told.messages / len(job.works),
     )
 
 
 def _method(wish: Real) -> str:
     speeds = ", ".join(f"{speed:g}" for speed in real_job(wish, 0).speeds)
     return (
-        f"One job of {wish.units} units, whose work is Pareto distributed ({wish.seconds:g} s on "
-        f"average at speed 1), on {wish.nodes} processes of speeds {speeds}: units sleep, so that "
-        "they do not compete for this machine's cores. Pushed by `steelyard balancer` to HTTP "
+        f"{wish.runs} jobs of {wish.units} units, whose work is Pareto distributed "
+        f"({wish.seconds:g} s on average at speed 1), on {wish.nodes} processes of speeds "
+        f"{speeds}: units sleep, so that they do not compete for this machine's cores. Pushed by "
+        "`steelyard balancer` to HTTP "
         f"servers that do one unit at a time, from a client with {wish.window} units open per "
         "node; pulled by `steelyard mesh worker`. The same node is killed (SIGKILL) at the same "
         "time for everybody. Nodes write down what they do; lost work is counted from that. A "
         "balancer's messages are requests and answers on both its sides, the mesh's are pulls and "
-        "grants; keep-alives count for nobody. One real run of each, whose luck with the largest "
-        f"units is part of it, as is the load of the machine; pushing is simulated {DRAWS} times "
-        "(the mean is shown), and the mesh's own code, which draws nothing, once."
+        "grants; keep-alives count for nobody. The means are shown. Luck with the largest units is "
+        "part of a real run, as is the load of the machine; pushing is simulated "
+        f"{DRAWS} times, and the mesh's own code, which draws nothing, once."
     )
 
 
@@ -201,8 +216,8 @@ def _reading(rows: Rows) -> str:
     off = [abs(float(row[2] or 0) / float(row[3] or 1) - 1) for row in rows.values()]
     return (
         f"The simulation is off by {max(off):.0%} at most, and by {sum(off) / len(off):.0%} on "
-        "average. Two things are between them: under a balancer one real run is one draw of which "
-        "node gets the largest units, and processes, HTTP and Zenoh take time to pass units on, "
+        "average. Two things are between them: a few real runs are a few draws of which node "
+        "gets the largest units, and processes, HTTP and Zenoh take time to pass units on, "
         "the more the busier the machine is. The mesh needs "
         f"{_of(rows, 0, PULL, 8):.1f} messages per unit, a balancer "
         f"{_of(rows, 0, 'least_in_flight', 8):.1f}. Of the job's work "
