@@ -62,6 +62,21 @@ def test_a_generator_waits_while_no_unit_ends(client: mesh.Client) -> None:
     assert not any(answer.ok for answer in answers)
 
 
+def test_large_units_are_packed_less_far_ahead(
+    client: mesh.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory has room for so many bytes; one of them may be larger than that."""
+    monkeypatch.setattr(feed, "BULK", 50_000)
+    numbers = Counted(100)
+    job = client.map(jobs.speak, ("x" * 10_000 for _ in numbers))
+    assert numbers.taken == 5
+    most = max(numbers.taken - job.done for _ in job.as_completed(PATIENCE))
+    assert most <= 5 + 2
+    assert (numbers.taken, job.total) == (100, 100)
+    huge = client.map(jobs.speak, (text for text in ["x" * 60_000] * 3))
+    assert len(list(huge.as_completed(PATIENCE))) == 3
+
+
 def test_the_length_of_a_list_is_known_at_once(client: mesh.Client) -> None:
     """Though its units are packed later; values are in order."""
     job = client.map(jobs.add, range(200), range(300))

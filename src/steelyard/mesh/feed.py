@@ -2,14 +2,14 @@
 
 The first are packed and sent by whoever submits the job, so that what is wrong with them is told
 there. When there are more, a thread goes on, and never has more than AHEAD units that have not
-ended.
+ended, nor (by their mean) more than BULK bytes of arguments.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from math import ceil
 from typing import Any, NamedTuple
 
 from steelyard.errors import UsageError
@@ -18,6 +18,7 @@ from steelyard.mesh.execution.wire import pack_call
 from steelyard.mesh.job import Job
 
 AHEAD = 4096  # units that have not ended; some seconds of work for many nodes
+BULK = 512 * 1024 * 1024  # bytes
 TOGETHER = 512  # units that are submitted at once: the first are out while the rest is packed
 
 
@@ -47,44 +48,62 @@ class Feed:
         self._calls = iter(calls)
         self._keys: Iterator[Any] | None = None if keys is None else iter(keys)
         self._position = 0
-        self._sent = AHEAD  # when there is more to do after the first
+        self._size = 0  # bytes, packed so far
+        self._sent = 0
 
     def start(self) -> None:
         """Send the first units, and the rest as there is room for them."""
         lot: Lot = []
-        self._pack(AHEAD, lot)
-        all_of_them = len(lot) < AHEAD
-        if all_of_them:
-            self._job.seal(len(lot))
-        for first in range(0, len(lot), TOGETHER):
+        there_is_more = self._pack(AHEAD, lot)
+        self._sent = len(lot)
+        if not there_is_more:
+            self._job.seal(self._sent)
+        for first in range(0, self._sent, TOGETHER):
             self._send(lot[first : first + TOGETHER])
-        if not all_of_them:
+        if there_is_more:
             threading.Thread(target=self._run, name="steelyard-feed", daemon=True).start()
 
     def _run(self) -> None:
         try:
-            while self._job.wait_for_room(self._sent, AHEAD - TOGETHER) and self._go_on():
-                pass
+            while self._job.wait_for_room(self._sent, self._ahead - self._together):
+                if not self._go_on():
+                    break
         except BaseException as error:  # of the caller's generator: whoever takes answers is told
             self._job.seal(self._sent, error)
         else:
             self._job.seal(self._sent)
 
+    @property
+    def _ahead(self) -> int:
+        """How many units may be under way: of large ones fewer, but not none."""
+        return max(1, min(AHEAD, BULK * self._position // max(1, self._size)))
+
+    @property
+    def _together(self) -> int:
+        return min(TOGETHER, ceil(self._ahead * TOGETHER / AHEAD))
+
     def _go_on(self) -> bool:
         """Send some more; whether there may be others. What came before an error is sent, too."""
         lot: Lot = []
         try:
-            self._pack(TOGETHER, lot)
+            return self._pack(self._together, lot)
         finally:
             self._send(lot)
             self._sent += len(lot)
-        return len(lot) == TOGETHER
 
-    def _pack(self, most: int, lot: Lot) -> None:
-        for call in islice(self._calls, most):
+    def _pack(self, most: int, lot: Lot) -> bool:
+        """Some more, whether there may be others."""
+        limit = self._size + BULK
+        while len(lot) < most and self._size < limit:
+            try:
+                call = next(self._calls)
+            except StopIteration:
+                return False
             packed = pack_call(*call)
             lot.append((packed, Sink(self._job.deliver, self._key(call), self._position)))
             self._position += 1
+            self._size += len(packed)
+        return True
 
     def _key(self, call: Sequence[Any]) -> Any:
         if self._keys is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol import unserved
-from steelyard.mesh.protocol.desk import LOSSES, Desk
+from steelyard.mesh.protocol.desk import BULK, LOSSES, Desk
 from steelyard.mesh.protocol.desk_events import (
     Call,
     Command,
@@ -108,6 +108,18 @@ def test_who_has_more_children_gets_more_spare_units() -> None:
     play.submit(*range(16))
     assert len(grants(play.pull("a", want=50, idle=0))[1]) == 6
     assert len(grants(play.pull("b", want=50, idle=0))[2]) == 1
+
+
+def test_spare_units_are_given_up_to_so_many_bytes() -> None:
+    """What can begin at once is given in any case; the rest stays in line, in order."""
+    play = Play("ab")
+    large = b"x" * (BULK // 2)
+    tasks = [Task(number, "m:f", large, Rules()) for number in range(40)]
+    play.do(Submitted(tuple(tasks)))
+    assert grants(play.pull("a", want=10, idle=3)) == {1: [0, 1, 2]}
+    assert grants(play.pull("b", want=10, idle=1)) == {2: [3, 4]}
+    assert grants(play.pull("b", want=10, idle=0, holding=[3, 4])) == {3: [5, 6]}
+    assert play.desk.todo.total == 33
 
 
 def test_spare_units_are_given_while_there_are_many() -> None:

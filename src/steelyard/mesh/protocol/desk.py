@@ -11,7 +11,7 @@ given to another node as well. The first result of a unit ends it; what comes la
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import ceil, inf
 
 from steelyard.mesh.execution.outcome import Kind
@@ -30,6 +30,7 @@ from steelyard.mesh.protocol.unserved import Unserved
 
 SOON = 0.001  # seconds; the least that a unit is given
 LOSSES = 10  # nodes lost with a unit, before it is suspected to be the reason
+BULK = 8 * 1024 * 1024  # bytes of arguments in one grant, besides what can begin at once
 
 HURT = frozenset({Kind.CRASHED, Kind.HUNG, Kind.EXCESS})
 
@@ -242,6 +243,10 @@ class Desk(Machine[events.Event, Command]):
         """
         most = min(pull.want, max(pull.idle, self._spare(node)))
         taken = self.todo.take(node.name, node.serves, most)
+        fitting = _fitting(taken, pull.idle)
+        if fitting < len(taken):
+            self.todo.put_back(taken[fitting:])
+            del taken[fitting:]
         signal = Signal.GRANT
         if not taken and pull.idle:
             taken = self._hedging.overdue(self.inflight.values(), node, self._now)[: pull.idle]
@@ -322,3 +327,13 @@ class Desk(Machine[events.Event, Command]):
         idle = [self.nodes.by_name[name] for name in self._parking.idle]
         self._next_hedge = self._hedging.next(self.inflight.values(), idle) if idle else inf
         self.wakeup = min(self._expiry.next(self.entries), self._unserved.next, self._next_hedge)
+
+
+def _fitting(entries: Sequence[Entry], idle: int) -> int:
+    """How many go into one grant: a node must not fill its memory with what it will do later."""
+    size = 0
+    for count, entry in enumerate(entries):
+        size += len(entry.task.arguments)
+        if size > BULK and count >= idle:
+            return count
+    return len(entries)
