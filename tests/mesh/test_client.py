@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
 
@@ -175,6 +175,68 @@ def test_a_client_that_died_goes_on_with_its_journal(
     assert sorted(done) == list(range(30))
     (answer,) = second.map(jobs.fail, [1]).as_completed(PATIENCE)
     assert not answer.ok
+
+
+def test_what_is_asked_for_twice_is_done_twice(
+    new_client: Callable[..., mesh.Client], tmp_path: Path
+) -> None:
+    """A journal is no cache: only the next life finds what this one did, each of it once."""
+    journal, runs = tmp_path / "journal", tmp_path / "runs"
+    runs.mkdir()
+    for life in (1, 2):
+        client = new_client(journal=journal)
+        for _ in range(2):
+            client.submit(jobs.mark, str(runs), 7).result(PATIENCE)
+            client.map(jobs.mark, [str(runs)], [8]).values(PATIENCE)
+        client.close()
+        assert len(list(runs.iterdir())) == 4, life
+
+
+def test_a_closed_client_ends_a_job_that_its_journal_knows(
+    new_client: Callable[..., mesh.Client], tmp_path: Path
+) -> None:
+    """Answers of an earlier life that come too late do not count."""
+    first = new_client(journal=tmp_path / "journal")
+    assert len(first.map(jobs.double, range(40)).values(PATIENCE)) == 40
+    first.close()
+    second = new_client(journal=tmp_path / "journal")
+    looked = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield from range(20)
+        looked.wait(PATIENCE)
+        yield from range(20, 40)
+
+    job = second.map(jobs.double, items())
+    second.close()
+    looked.set()
+    with pytest.raises(UsageError, match="closed"):
+        list(job.as_completed(PATIENCE))
+    assert job.done == job.total
+
+
+def test_values_are_there_once_and_for_all(client: mesh.Client) -> None:
+    """Not after answers were taken one by one; a failure that was is no reason to wait for ever."""
+    job = client.map(jobs.double, range(3))
+    assert job.values(PATIENCE) == job.values(PATIENCE) == [0, 2, 4]
+    mixed = client.map(jobs.fail, range(3))
+    next(mixed.as_completed(PATIENCE))
+    with pytest.raises(UsageError, match="taken already"):
+        mixed.values(PATIENCE)
+
+
+def test_workers_are_those_that_serve_the_function(client: mesh.Client) -> None:
+    """All of them serve something."""
+    assert client.workers() == client.workers(jobs.double) == 4
+    assert client.workers("math:sqrt") == 0
+    assert not client.wait_for_workers(1, 0.01, "math:sqrt")
+    assert str(client.map("math:sqrt", [4.0]).progress) == "0 of 1 units, 0 workers"
+
+
+def test_a_map_needs_items(client: mesh.Client) -> None:
+    """Of at least one iterable."""
+    with pytest.raises(UsageError, match="needs the items"):
+        client.map(jobs.double)
 
 
 def test_wrong_wishes_are_told(new_client: Callable[..., mesh.Client], tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import as_completed
 
+import pytest
+
 from steelyard import mesh
 from tests.mesh import jobs
 from tests.mesh.conftest import PATIENCE
@@ -22,5 +24,7 @@ def test_shutting_down_cancels_when_asked(client: mesh.Client) -> None:
     executor = mesh.MeshExecutor(client)
     future = executor.submit(jobs.snooze, 3600.0)
     executor.shutdown(cancel_futures=True)
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        executor.submit(jobs.double, 1)
     assert future.cancelled()
     assert client.submit(jobs.double, 4).result(PATIENCE) == 8

@@ -50,15 +50,55 @@ def test_a_generator_is_never_far_ahead_of_the_answers(client: mesh.Client) -> N
     assert (job.total, job.progress.total) == (1000, 1000)
 
 
+def test_a_slow_generator_holds_nothing_up(client: mesh.Client) -> None:
+    """Each unit is out as soon as it is there."""
+    answered = threading.Event()
+
+    def items() -> Iterator[int]:
+        for number in range(3):
+            yield number
+            assert answered.wait(PATIENCE)
+            answered.clear()
+
+    found = []
+    for answer in client.map(jobs.double, items()).as_completed(PATIENCE):
+        found.append(answer.value)
+        answered.set()
+    assert found == [0, 2, 4]
+
+
+def test_a_unit_that_cannot_be_sent_is_named(client: mesh.Client) -> None:
+    """Of a list, before anything is sent."""
+    with pytest.raises(WireError, match="unit 3 cannot be sent"):
+        client.map(jobs.double, [1, 2, {3}, 4])
+
+
+def test_what_is_sent_after_a_job_was_cancelled_is_cancelled_too(client: mesh.Client) -> None:
+    """Or it would never end, if nobody came to do it."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def items() -> Iterator[float]:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+        yield 3600.0
+
+    job = client.map(jobs.snooze, items())
+    assert begun.wait(PATIENCE)
+    job.cancel()
+    go_on.set()
+    assert job.wait(PATIENCE)
+    assert (job.done, job.failed) == (1, 1)
+
+
 def test_a_generator_waits_while_no_unit_ends(client: mesh.Client) -> None:
     """Cancelled, it is not asked for more; the units that were made are answered."""
     seconds = Counted(10_000)
     job = client.starmap(jobs.snooze, ((3600.0,) for _ in seconds))
     assert str(job.progress) == "0 units, 4 workers"
-    assert seconds.taken == 32
+    wait_until(lambda: seconds.taken > 32 - 8, PATIENCE)  # there is no room for another lot
     job.cancel()
     answers = list(job.as_completed(PATIENCE))
-    assert len(answers) == job.total == seconds.taken < 10_000
+    assert len(answers) == job.total == seconds.taken <= 32
     assert not any(answer.ok for answer in answers)
 
 
@@ -69,7 +109,6 @@ def test_large_units_are_packed_less_far_ahead(
     monkeypatch.setattr(feed, "BULK", 50_000)
     numbers = Counted(100)
     job = client.map(jobs.speak, ("x" * 10_000 for _ in numbers))
-    assert numbers.taken == 5
     most = max(numbers.taken - job.done for _ in job.as_completed(PATIENCE))
     assert most <= 5 + 2
     assert (numbers.taken, job.total) == (100, 100)

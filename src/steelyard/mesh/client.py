@@ -28,7 +28,7 @@ from steelyard.mesh.function import name_of, rules_of
 from steelyard.mesh.future import UnitFuture
 from steelyard.mesh.job import Job
 from steelyard.mesh.join import Place, open_link
-from steelyard.mesh.journal import Journal, Keys, Line
+from steelyard.mesh.journal import Journal, Line
 from steelyard.mesh.loop import Loop
 from steelyard.mesh.node import understood
 from steelyard.mesh.protocol import desk_events as events
@@ -46,7 +46,6 @@ class Kind(NamedTuple):
     function: str
     rules: Rules
     until: float | None
-    keys: Keys  # in the journal
 
 
 class Client:
@@ -99,8 +98,12 @@ class Client:
 
         `keys` are what answers are known by; by default the items. `within` is how many seconds
         all of it may take: units that are not done by then end as EXPIRED. Items are taken as
-        they are needed, some thousands ahead, in a thread.
+        they are needed, some thousands ahead; those of a generator in a thread.
         """
+        if not arguments:
+            raise UsageError(
+                "map needs the items of its units", hint="client.map(function, iterable)"
+            )
         calls = zip(*arguments, strict=False)
         sizes = [len(one) for one in arguments if isinstance(one, Sized)]
         total = min(sizes) if len(sizes) == len(arguments) else None
@@ -131,8 +134,8 @@ class Client:
         if isinstance(keys, Sized) and total is not None and len(keys) != total:
             raise UsageError(f"{len(keys)} keys for {total} units", hint="one for each")
         until = None if within is None else time.monotonic() + within
-        kind = Kind(name_of(function), rules, until, Keys())
-        job = Job(total, self.workers, lambda: self._drop_all(job.deliver))
+        kind = Kind(name_of(function), rules, until)
+        job = Job(total, lambda: self.workers(function), lambda: self._drop_all(job.deliver))
         Feed(job, calls, keys, lambda lot: self._send(kind, lot)).start()
         return job
 
@@ -141,19 +144,27 @@ class Client:
     ) -> Future[Any]:
         """One unit, as a future of its value."""
         future: UnitFuture = UnitFuture(lambda: self._drop_all(future.deliver))
-        kind = Kind(name_of(function), rules_of(function), None, Keys())
+        kind = Kind(name_of(function), rules_of(function), None)
         sink = Sink(future.deliver, args[0] if len(args) == 1 else args)
         self._send(kind, [(pack_call(*args, **kwargs), sink)])
         return future
 
-    def workers(self) -> int:
-        """Children of all nodes that are there."""
-        return self._desk.nodes.workers
+    def workers(self, function: Callable[..., Any] | str | None = None) -> int:
+        """Children of all nodes that are there, or of those that serve a function."""
+        nodes = self._desk.nodes
+        if function is None:
+            return nodes.workers
+        return sum(node.offer.procs for node in nodes.serving(name_of(function)))
 
-    def wait_for_workers(self, count: int = 1, timeout: float | None = None) -> bool:
+    def wait_for_workers(
+        self,
+        count: int = 1,
+        timeout: float | None = None,
+        function: Callable[..., Any] | str | None = None,
+    ) -> bool:
         """Until so many are there; False when the time was over before."""
         with self._workers:
-            return self._workers.wait_for(lambda: self.workers() >= count, timeout)
+            return self._workers.wait_for(lambda: self.workers(function) >= count, timeout)
 
     def close(self) -> None:
         """Leave the mesh; units that have not ended are cancelled."""
@@ -179,10 +190,11 @@ class Client:
         self.close()
 
     def _send(self, kind: Kind, lot: Lot) -> None:
+        done: list[tuple[Sink, Answer]] = []
         if self._journal is not None:
-            lot = self._resume(self._journal, kind, lot)
+            lot, done = self._resume(self._journal, kind, lot)
         with self._sending:
-            if self._closed:
+            if self._closed:  # and none of the lot counts
                 raise UsageError("this client is closed", hint="make another one")
             tasks = []
             for arguments, sink in lot:
@@ -190,27 +202,25 @@ class Client:
                 self._sinks[number] = sink
                 tasks.append(Task(number, kind.function, arguments, kind.rules, kind.until))
             self._loop.put(events.Submitted(tuple(tasks)))
+        for sink, answer in done:
+            sink.deliver([answer])
 
-    def _resume(self, journal: Journal, kind: Kind, lot: Lot) -> Lot:
-        """Deliver what an earlier life has brought; return what is left."""
+    def _resume(
+        self, journal: Journal, kind: Kind, lot: Lot
+    ) -> tuple[Lot, list[tuple[Sink, Answer]]]:
+        """What is left to do, and what an earlier life has brought."""
         known = [
-            (kind.keys.of(kind.function, arguments), arguments, sink) for arguments, sink in lot
+            (journal.key(kind.function, arguments), arguments, sink) for arguments, sink in lot
         ]
         lines = journal.find(key for key, _, _ in known)
-        for key, _, sink in known:
-            if key in lines:
-                line = lines[key]
-                answer = Answer(
-                    sink.key, State.DONE, line.value, line.output, line.seconds,
-                    position=sink.position,
-                )  # fmt: skip
-                sink.deliver([answer])
-        return [(a, sink._replace(line=key)) for key, a, sink in known if key not in lines]
+        left = [(a, sink._replace(line=key)) for key, a, sink in known if key not in lines]
+        return left, [(sink, _again(sink, lines[key])) for key, _, sink in known if key in lines]
 
     def _drop_all(self, deliver: Callable[[Sequence[Answer]], None]) -> None:
         """Those units whose answers would go there."""
-        mine = [number for number, sink in list(self._sinks.items()) if sink.deliver == deliver]
-        self._drop(mine)
+        with self._sending:  # what is being submitted is dropped after that
+            sinks = self._sinks.copy()
+            self._drop([number for number, sink in sinks.items() if sink.deliver == deliver])
 
     def _drop(self, numbers: Iterable[int]) -> None:
         self._loop.put(events.Dropped(tuple(numbers)))
@@ -309,3 +319,10 @@ def _heard(_: bytes) -> None:
 
 def _unheard(why: str) -> None:
     log.debug("a node was not told: %s", why)  # its next pull will make up for it
+
+
+def _again(sink: Sink, line: Line) -> Answer:
+    """An answer of an earlier life."""
+    return Answer(
+        sink.key, State.DONE, line.value, line.output, line.seconds, position=sink.position
+    )

@@ -15,9 +15,12 @@ class MeshExecutor(Executor):
     def __init__(self, client: Client) -> None:
         self._client = client
         self._futures: set[Future[Any]] = set()
+        self._shut = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """As in the standard library."""
+        if self._shut:
+            raise RuntimeError("cannot schedule new futures after shutdown")  # its words, too
         future = self._client.submit(fn, *args, **kwargs)
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
@@ -25,6 +28,7 @@ class MeshExecutor(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """As in the standard library; the client stays open, it is the caller's."""
+        self._shut = True
         futures = list(self._futures)
         if cancel_futures:
             for future in futures:

@@ -1,25 +1,25 @@
 """Units of a job that are packed as they are needed: a generator of millions does not fill memory.
 
-The first are packed and sent by whoever submits the job, so that what is wrong with them is told
-there. When there are more, a thread goes on, and never has more than AHEAD units that have not
-ended, nor (by their mean) more than BULK bytes of arguments.
+Of a list the first are packed and sent by whoever submits the job, so that what is wrong with them
+is told there. All others are taken by a thread, which never has more than AHEAD units that have not
+ended, nor (by their mean) more than BULK bytes of arguments. A generator may be slow,
+or wait for answers: each of its units is sent before it is asked for the next.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import ceil
 from typing import Any, NamedTuple
 
 from steelyard.errors import UsageError
 from steelyard.mesh.answer import Answer
-from steelyard.mesh.execution.wire import pack_call
+from steelyard.mesh.execution.wire import WireError, pack_call
 from steelyard.mesh.job import Job
 
 AHEAD = 4096  # units that have not ended; some seconds of work for many nodes
 BULK = 512 * 1024 * 1024  # bytes
-TOGETHER = 512  # units that are submitted at once: the first are out while the rest is packed
+TOGETHER = 512  # units that are submitted at once: the first are out before all are taken in
 
 
 class Sink(NamedTuple):
@@ -50,60 +50,73 @@ class Feed:
         self._position = 0
         self._size = 0  # bytes, packed so far
         self._sent = 0
+        self._together = 1  # units of a lot; of a list TOGETHER
 
     def start(self) -> None:
         """Send the first units, and the rest as there is room for them."""
-        lot: Lot = []
-        there_is_more = self._pack(AHEAD, lot)
-        self._sent = len(lot)
-        if not there_is_more:
-            self._job.seal(self._sent)
-        for first in range(0, self._sent, TOGETHER):
-            self._send(lot[first : first + TOGETHER])
+        there_is_more = self._job.total is None or self._send_first()
         if there_is_more:
             threading.Thread(target=self._run, name="steelyard-feed", daemon=True).start()
+        else:
+            self._job.seal(self._sent)
+
+    def _send_first(self) -> bool:
+        """All of them, if they are few; whether there may be others."""
+        lot: Lot = []
+        there_is_more = self._pack(AHEAD, lot)
+        for first in range(0, len(lot), TOGETHER):
+            self._send(lot[first : first + TOGETHER])
+        self._sent, self._together = len(lot), TOGETHER
+        return there_is_more
 
     def _run(self) -> None:
         try:
-            while self._job.wait_for_room(self._sent, self._ahead - self._together):
-                if not self._go_on():
-                    break
+            while self._job.wait_for_room(self._sent, self._most - self._lot) and self._go_on():
+                pass
+            self._job.drop_if_cancelled()  # some were sent after that
         except BaseException as error:  # of the caller's generator: whoever takes answers is told
             self._job.seal(self._sent, error)
         else:
             self._job.seal(self._sent)
 
     @property
-    def _ahead(self) -> int:
+    def _most(self) -> int:
         """How many units may be under way: of large ones fewer, but not none."""
         return max(1, min(AHEAD, BULK * self._position // max(1, self._size)))
 
     @property
-    def _together(self) -> int:
-        return min(TOGETHER, ceil(self._ahead * TOGETHER / AHEAD))
+    def _lot(self) -> int:
+        """How many units are packed before they are sent."""
+        return min(self._together, max(1, self._most * TOGETHER // AHEAD))
 
     def _go_on(self) -> bool:
         """Send some more; whether there may be others. What came before an error is sent, too."""
         lot: Lot = []
         try:
-            return self._pack(self._together, lot)
+            return self._pack(self._lot, lot)
         finally:
             self._send(lot)
             self._sent += len(lot)
 
     def _pack(self, most: int, lot: Lot) -> bool:
-        """Some more, whether there may be others."""
+        """Some more; whether there may be others."""
         limit = self._size + BULK
         while len(lot) < most and self._size < limit:
             try:
                 call = next(self._calls)
             except StopIteration:
                 return False
-            packed = pack_call(*call)
+            packed = self._packed(call)
             lot.append((packed, Sink(self._job.deliver, self._key(call), self._position)))
             self._position += 1
             self._size += len(packed)
         return True
+
+    def _packed(self, call: Sequence[Any]) -> bytes:
+        try:
+            return pack_call(*call)
+        except WireError as error:
+            raise WireError(f"unit {self._position + 1} {error.message}", hint=error.hint) from None
 
     def _key(self, call: Sequence[Any]) -> Any:
         if self._keys is None:

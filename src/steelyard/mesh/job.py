@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.errors import Fault, SteelyardError
+from steelyard.errors import Fault, SteelyardError, UsageError
 from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.wire import unpack
 
@@ -30,7 +30,7 @@ class Progress:
     done: int
     total: int | None  # None while units come from a generator that has not ended
     failed: int
-    workers: int  # children of all nodes that are there
+    workers: int  # children that may run its units
     seconds: float  # since it began
     eta: float | None  # seconds that are left, if it goes on like this
 
@@ -63,6 +63,7 @@ class Job:
         self._cancelled = False
         self._enough: int | None = None  # the number of answers that makes room for more units
         self._room = threading.Event()
+        self._values: list[Any] | None = None
 
     def seal(self, total: int, error: BaseException | None = None) -> None:
         """So many units have been submitted, and no more will be; called by the client."""
@@ -147,7 +148,17 @@ class Job:
 
     def values(self, timeout: float | None = None) -> list[Any]:
         """All values, in the order of what was submitted; the first failure is raised."""
+        if self._values is None:
+            self._values = self._all_values(timeout)
+        return self._values
+
+    def _all_values(self, timeout: float | None) -> list[Any]:
         end = None if timeout is None else time.monotonic() + timeout
+        if self._taken:
+            raise UsageError(
+                "some answers of this job were taken already, one by one",
+                hint="call values(), or iterate over the job; not both",
+            )
         found: dict[int, Any] = {}
         while not self.over:
             for answer in self._take_many(end):
@@ -168,7 +179,8 @@ class Job:
         return answers
 
     def _worth_a_look(self) -> bool:
-        return self._ended() or self.failed > 0 or len(self._answers) >= MANY
+        enough = 1 if self.failed else MANY  # a failure may be what ends the wait
+        return self._ended() or len(self._answers) >= enough
 
     def _ended(self) -> bool:
         """Whether every unit has, and there will be no more."""
@@ -186,6 +198,13 @@ class Job:
             self._make_room()
             ended = self._ended()
         if not ended:
+            self._drop()
+
+    def drop_if_cancelled(self) -> None:
+        """Of units that were submitted meanwhile; called by who submits them."""
+        with self._arrived:
+            cancelled = self._cancelled
+        if cancelled:
             self._drop()
 
     @property

@@ -143,6 +143,8 @@ def test_large_arrays_go_both_ways(stage: Stage) -> None:
     [
         ("fail", ("the key",), "KeyError", "the key"),
         ("exit_politely", (), "SystemExit", "enough"),
+        ("fail_silently", (), "SilentError", "cannot be shown: RuntimeError"),
+        ("fail_with_a_name", (), "ValueError", r"no file \udcff"),
         ("add", (), "TypeError", "required positional argument"),
         ("unsendable", (), "WireError", "lock"),
     ],
@@ -156,6 +158,13 @@ def test_what_a_unit_raises(stage: Stage, name: str, args: Any, type_: str, said
     if name == "fail":
         assert "units.py" in failure.traceback
         assert "child.py" not in failure.traceback
+
+
+def test_not_all_of_a_huge_exception_is_sent(stage: Stage) -> None:
+    """Its beginning and its end."""
+    failure = why(stage.run("fail_at_length", 10_000_000))
+    assert failure.message.startswith("xxx")
+    assert len(failure.message) + len(failure.traceback) < 200_000
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,23 @@ def fail(message: str) -> None:
     raise KeyError(message)
 
 
+class SilentError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("never")
+
+
+def fail_silently() -> None:
+    raise SilentError
+
+
+def fail_with_a_name() -> None:
+    raise ValueError("no file " + os.fsdecode(b"\xff"))  # as os.listdir has them
+
+
+def fail_at_length(size: int) -> None:
+    raise ValueError("x" * size)
+
+
 def leave(status: int) -> None:
     print("leaving")
     os._exit(status)

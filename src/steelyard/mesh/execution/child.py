@@ -22,6 +22,8 @@ from steelyard.mesh.execution.outcome import Failure, Kind
 from steelyard.mesh.execution.parcel import Piece, Receiver
 from steelyard.mesh.execution.slots import Phase, Slots
 
+LONGEST = 65_536  # characters of what an exception says, and of its traceback
+
 
 class Result(NamedTuple):
     """What became of a unit."""
@@ -65,17 +67,17 @@ class Child:
                 self._slots.write(self._number, order.ticket, Phase.IMPORTING)
                 function = self._functions[order.function] = functions.find(order.function)
         except functions.UnknownFunctionError as error:
-            return Result(Kind.UNKNOWN, [describe(error, str(error))], 0.0)
+            return Result(Kind.UNKNOWN, [describe(error, words(error))], 0.0)
         began = self._slots.write(self._number, order.ticket, Phase.RUNNING)
         try:
             kind, value = Kind.VALUE, call(function, order)
         except MemoryError as error:
             kind = Kind.RAISED if order.memory is None else Kind.EXCESS
-            value = [describe(error, str(error) or f"more than {order.memory} bytes were wanted")]
+            value = [describe(error, words(error) or f"more than {order.memory} bytes were wanted")]
         except wire.WireError as error:
             kind, value = Kind.RAISED, [describe(error, f"a value of {order.function} {error}")]
         except BaseException as error:  # what a unit raises is its own, SystemExit, too
-            kind, value = Kind.RAISED, [describe(error, str(error))]
+            kind, value = Kind.RAISED, [describe(error, words(error))]
         return Result(kind, value, time.monotonic() - began)
 
 
@@ -89,13 +91,29 @@ def call(function: Callable[..., Any], order: Order) -> list[Piece]:
         return wire.pack_parts(function(*args, **kwargs))
 
 
+def words(error: BaseException) -> str:
+    """What it says; an exception of the application's may fail even in that."""
+    try:
+        return str(error)
+    except Exception as trouble:
+        return f"it cannot be shown: {type(trouble).__qualname__}"
+
+
 def describe(error: BaseException, message: str) -> bytes:
     """An exception for whoever wanted the value; of the traceback what is the unit's own."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_globals.get("__name__") == __name__:
         frames = frames.tb_next
     lines = traceback.format_exception(type(error), error, frames)
-    return wire.pack_failure(Failure(type(error).__qualname__, message, "".join(lines)))
+    return wire.pack_failure(
+        Failure(type(error).__qualname__, sendable(message), sendable("".join(lines)))
+    )
+
+
+def sendable(text: str) -> str:
+    """Not all of a huge one; and names of files may have in them what is no character."""
+    cut = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    return cut.encode(errors="backslashreplace").decode()
 
 
 def main(number: int, link: socket.socket, output: int, slots: Slots) -> None:

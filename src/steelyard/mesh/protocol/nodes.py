@@ -59,7 +59,7 @@ class Nodes:
 
     def serving(self, function: str) -> list[Node]:
         """Those that may have units of this function."""
-        return [node for node in self.by_name.values() if node.serves(function)]
+        return [node for node in list(self.by_name.values()) if node.serves(function)]
 
     def functions(self) -> list[str]:
         """All that is served by anybody."""

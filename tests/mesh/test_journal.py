@@ -1,0 +1,36 @@
+"""A journal, and what may happen to its file."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from steelyard.mesh.journal import Journal, JournalError, Line
+
+
+def test_a_journal_that_cannot_be_written_for_a_moment_goes_on(tmp_path: Path) -> None:
+    """Another program has the file; what comes after that is kept."""
+    journal = Journal(tmp_path / "journal")
+    other = sqlite3.connect(tmp_path / "journal", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    journal._file.execute("PRAGMA busy_timeout = 1")
+    lines = [Line(journal.key("m:f", arguments), b"", "", 0.0) for arguments in (b"a", b"b")]
+    with pytest.raises(JournalError, match="locked"):
+        journal.add(lines[:1])
+    other.execute("ROLLBACK")
+    journal.add(lines[1:])
+    assert list(journal.find(line.key for line in lines)) == [lines[1].key]
+    journal.close()
+    with pytest.raises(JournalError, match="cannot be used"):
+        journal.find([lines[1].key])
+    other.close()
+
+
+def test_somebody_elses_file_is_no_journal(tmp_path: Path) -> None:
+    """It is told before anything is submitted."""
+    with sqlite3.connect(tmp_path / "file") as file:
+        file.execute("CREATE TABLE units (number INTEGER)")
+    with pytest.raises(JournalError, match="no such column"):
+        Journal(tmp_path / "file")
