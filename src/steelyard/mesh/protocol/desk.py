@@ -293,8 +293,11 @@ class Desk(Machine[events.Event, Command]):
             self._finish(list(self.todo.lines[function]), Signal.REFUSED, reason)
 
     def _wake_idle(self) -> None:
+        is_overdue = self._next_hedge <= self._now
         for name, parked in list(self._parking.idle.items()):
             node = self.nodes.by_name[name]
+            if not is_overdue and not self._available(node):
+                continue
             orders = self._grant(node, parked.pull)
             if orders:
                 del self._parking.idle[name]

@@ -46,13 +46,22 @@ class Hedging:
     def overdue(self, inflight: Iterable[Entry], node: Node, now: float) -> list[Entry]:
         """Units that this node should try as well."""
         fast = cache(self._fast)
-        return [one for one in inflight if self._due(one) <= now and self._may(node, one, fast)]
+        return [one for one in inflight if self._due(one) <= now and self._able(one, [node], fast)]
 
     def next(self, inflight: Iterable[Entry], nodes: Collection[Node]) -> float:
-        """When the next unit is overdue that one of these nodes may try."""
+        """When the next unit is overdue that one of these nodes may try.
+
+        This is asked all the time: so who may try a unit is looked at only if it would be next.
+        """
         fast = cache(self._fast)
-        mine = (one for one in inflight if any(self._may(node, one, fast) for node in nodes))
-        return min((self._due(one) for one in mine), default=inf)
+        serving = cache(lambda function: [one for one in nodes if one.serves(function)])
+        quick = cache(lambda f: [one for one in serving(f) if one.pace(f) <= fast(f)])
+        soonest = inf
+        for one in inflight:
+            able = (serving if len(one.copies) < COPIES else quick)(one.task.function)
+            if able and self._due(one) < soonest and self._able(one, able, fast):
+                soonest = self._due(one)
+        return soonest
 
     def _due(self, entry: Entry) -> float:
         if not entry.task.rules.hedge or entry.tries_left < 1:
@@ -65,21 +74,28 @@ class Hedging:
         times = self._times[function]
         return inf if len(times) < ENOUGH else max(SHORTEST, FACTOR * times.median)
 
-    def _may(self, node: Node, entry: Entry, fast: Limit) -> bool:
-        return (
-            node.name not in entry.copies
-            and node.name not in entry.refusals
-            and node.serves(entry.task.function)
-            and (len(entry.copies) < COPIES or self._is_faster(node, entry, fast))
-        )
+    def _able(self, entry: Entry, nodes: Iterable[Node], fast: Limit) -> bool:
+        """Whether one of these nodes may have a copy."""
+        limit = inf
+        if len(entry.copies) >= COPIES:
+            limit = fast(entry.task.function)
+            if self._is_with_the_fast(entry, limit):
+                return False
+        return any(_may(node, entry, limit) for node in nodes)
 
-    def _is_faster(self, node: Node, entry: Entry, fast: Limit) -> bool:
-        """Whether it is one of the fastest, and none of those that have the unit is."""
-        function = entry.task.function
-        limit = fast(function)
-        others = (self._nodes.by_name[name] for name in entry.copies)
-        return node.pace(function) <= limit and all(one.pace(function) > limit for one in others)
+    def _is_with_the_fast(self, entry: Entry, limit: float) -> bool:
+        holders = (self._nodes.by_name[name] for name in entry.copies)
+        return any(node.pace(entry.task.function) <= limit for node in holders)
 
     def _fast(self, function: str) -> float:
         """Seconds that the fastest nodes take for a unit, at most."""
         return FAST * min(node.pace(function) for node in self._nodes.serving(function))
+
+
+def _may(node: Node, entry: Entry, limit: float) -> bool:
+    return (
+        node.name not in entry.copies
+        and node.name not in entry.refusals
+        and node.serves(entry.task.function)
+        and node.pace(entry.task.function) <= limit
+    )
