@@ -252,11 +252,31 @@ def test_a_unit_that_hurts_is_quarantined_after_its_tries() -> None:
     play = Play("ab")
     play.submit(1, retries=1)
     play.pull("a")
-    commands = play.pull("a", results=[(1, Kind.CRASHED)])
-    assert grants(commands) == {2: [1]}
-    play.pull("b", want=0, results=[(1, Kind.CRASHED)])  # b never had it
-    commands = play.pull("a", results=[(1, Kind.HUNG)])
-    assert ends(commands) == {1: State.QUARANTINED}
+    play.pull("a", want=0, results=[(1, Kind.CRASHED)])
+    play.pull("a", want=0, results=[(1, Kind.CRASHED)])  # it no longer has it
+    assert grants(play.pull("b")) == {4: [1]}
+    assert ends(play.pull("b", results=[(1, Kind.HUNG)])) == {1: State.QUARANTINED}
+
+
+def test_a_unit_that_hurt_is_tried_at_another_node() -> None:
+    """Perhaps it is the node that is broken, and the first to have nothing to do."""
+    play = Play("abc")
+    play.submit(1, retries=9)
+    play.pull("a")
+    assert play.pull("a", results=[(1, Kind.CRASHED)]) == []
+    assert grants(play.pull("b")) == {3: [1]}
+    assert play.pull("b", results=[(1, Kind.CRASHED)]) == []
+    assert grants(play.do(NodeGone("c"))) == {2: [1]}  # it has hurt all that are there
+
+
+def test_who_may_not_have_a_unit_is_not_told_of_it() -> None:
+    """Else it would ask again and again."""
+    play = Play("ab")
+    play.submit(1, 2)
+    play.pull("a", want=2)
+    play.pull("a", want=0, holding=[2], results=[(1, Kind.CRASHED)])
+    assert play.do(Tick()) == []
+    assert grants(play.pull("b")) == {3: [1]}
 
 
 def test_an_exception_is_an_answer() -> None:

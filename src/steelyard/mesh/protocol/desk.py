@@ -50,7 +50,7 @@ class Desk(Machine[events.Event, Command]):
         self._hedging = Hedging(self.nodes)
         self._next_hedge = inf
         self._expiry = Expiry()
-        self._unknown: dict[int, Entry] = {}  # units that a node did not know
+        self._avoiding: dict[int, Entry] = {}  # units that are not for all who serve them
         self._unserved = Unserved()
         self._returned: list[Entry] = []  # units that were put back, and that nobody has yet
         self._stops: defaultdict[str, list[int]] = defaultdict(list)
@@ -100,7 +100,9 @@ class Desk(Machine[events.Event, Command]):
         for number in node.held:
             self.entries[number].losses += 1
         self._lose(node, list(node.held))
-        self._refuse_where_all_did(list(self._unknown.values()))
+        for entry in list(self._avoiding.values()):
+            self._forgive(entry)
+            self._refuse_where_all_did(entry)
 
     def _pulled(self, name: str, pull: Pull, query: int) -> None:
         for result in pull.results:
@@ -195,21 +197,30 @@ class Desk(Machine[events.Event, Command]):
 
     def _refused(self, entry: Entry, result: Result, name: str) -> None:
         entry.refusals[name] = result
-        self._unknown[entry.task.number] = entry
-        self._refuse_where_all_did([entry])
+        self._avoiding[entry.task.number] = entry
+        self._forgive(entry)
+        self._refuse_where_all_did(entry)
 
-    def _refuse_where_all_did(self, entries: Iterable[Entry]) -> None:
-        """Units that every node that is there refused, of those that should know the function."""
-        for entry in entries if self.nodes.by_name else ():
-            serving = {node.name for node in self.nodes.serving(entry.task.function)}
-            if serving <= entry.refusals.keys():
-                name, result = list(entry.refusals.items())[-1]
-                self._end(entry, Signal.REFUSED, result, name)
+    def _refuse_where_all_did(self, entry: Entry) -> None:
+        """A unit that every node that is there refused, of those that should know the function."""
+        serving = {node.name for node in self.nodes.serving(entry.task.function)}
+        if self.nodes.by_name and entry.refusals and serving <= entry.refusals.keys():
+            name, result = list(entry.refusals.items())[-1]
+            self._end(entry, Signal.REFUSED, result, name)
 
     def _hurt(self, entry: Entry, result: Result, name: str) -> None:
+        """It is tried elsewhere: where everything hurts, this must not be the end of every unit."""
         entry.hurts += 1
+        entry.harmed.add(name)
+        self._avoiding[entry.task.number] = entry
+        self._forgive(entry)
         if entry.hurts > entry.task.rules.retries:
             self._end(entry, Signal.SPENT, result, name)
+
+    def _forgive(self, entry: Entry) -> None:
+        """When there is nobody else, it may go where it did harm."""
+        if all(entry.avoids(node.name) for node in self.nodes.serving(entry.task.function)):
+            entry.harmed.clear()
 
     def _end(
         self,
@@ -226,7 +237,7 @@ class Desk(Machine[events.Event, Command]):
             del self.inflight[number]
         entry.state = transition(entry.state, signal)
         del self.entries[number]
-        self._unknown.pop(number, None)
+        self._avoiding.pop(number, None)
         for holder in entry.copies:
             del self.nodes.by_name[holder].held[number]
             self._stops[holder].append(number)
@@ -260,9 +271,10 @@ class Desk(Machine[events.Event, Command]):
         return self._available(node) * node.offer.procs // (2 * self.nodes.workers)
 
     def _available(self, node: Node) -> int:
-        """Units to do that this node may have: those that it did not know are not for it."""
-        refused = (one for one in self._unknown.values() if node.name in one.refusals)
-        return self.todo.count(node.serves) - sum(one.state is State.TODO for one in refused)
+        """Units to do that this node may have."""
+        others = (one for one in self._avoiding.values() if one.avoids(node.name))
+        waiting = sum(one.state is State.TODO and node.serves(one.task.function) for one in others)
+        return self.todo.count(node.serves) - waiting
 
     def _order(self, task: Task) -> Order:
         deadline = task.rules.deadline

@@ -95,7 +95,7 @@ class Hedging:
 def _may(node: Node, entry: Entry, limit: float) -> bool:
     return (
         node.name not in entry.copies
-        and node.name not in entry.refusals
+        and not entry.avoids(node.name)
         and node.serves(entry.task.function)
         and node.pace(entry.task.function) <= limit
     )

@@ -45,6 +45,11 @@ class Entry:
     hurts: int = 0  # children that crashed, hung or exceeded their memory in it
     losses: int = 0  # nodes that were lost with it
     refusals: dict[str, Result] = field(default_factory=dict)  # by node: it does not know it
+    harmed: set[str] = field(default_factory=set)  # nodes whose children it hurt
+
+    def avoids(self, node: str) -> bool:
+        """Whether this node is not to have it."""
+        return node in self.refusals or node in self.harmed
 
     @property
     def tries_left(self) -> int:

@@ -47,7 +47,7 @@ class Todo:
         """The oldest units that this node may have; they are no longer in the line."""
         lines = [line.values() for function, line in self.lines.items() if serves(function)]
         oldest = merge(*lines, key=lambda entry: entry.task.number)
-        taken = list(islice((one for one in oldest if node not in one.refusals), most))
+        taken = list(islice((one for one in oldest if not one.avoids(node)), most))
         for entry in taken:
             self.drop(entry)
         return taken
