@@ -39,11 +39,13 @@ class Play:
         self.now = 0.0
         self.asked: dict[str, Pull] = {}
         self.started: list[tuple[str, int]] = []
+        self.last: list[Command] = []
         for name in clients:
             self.do(ClientAppeared(name))
 
     def do(self, event: object) -> list[Command]:
         commands = self.crew.handle(event, self.now)  # type: ignore[arg-type]
+        self.last = commands
         self.asked.update({one.client: one.pull for one in commands if isinstance(one, Ask)})
         for one in commands:
             if isinstance(one, Start):
@@ -323,9 +325,12 @@ def test_a_client_that_does_not_answer_holds_nobody_up() -> None:
     """Clients are asked one after the other: a node does not want more than it can do."""
     play = Play(clients="ab")
     play.grant("a", 1)
-    (ask,) = wanting(play.grant("b", 1))
+    play.grant("b", 1)
+    play.end()
+    play.grant("a")
+    (ask,) = wanting(play.end())
     assert (ask.client, ask.pull.park) == ("a", False)
-    assert wanting(play.end() + play.end() + play.grant("b")) == []
+    assert wanting(play.grant("b")) == []
     play.now += crew.SLOW
     (ask,) = wanting(play.do(Tick()))
     assert ask.client == "b"
@@ -345,6 +350,23 @@ def test_a_small_job_is_not_kept_out_by_a_huge_one() -> None:
     play.started.clear()
     play.end(seconds=0.01)
     assert play.started[0] == ("b", 1)
+
+
+@pytest.mark.parametrize(("weight", "more"), [(1.0, False), (3.0, True)])
+def test_a_client_that_nobody_knows_yet_gets_no_more_than_its_share(
+    weight: float, more: bool
+) -> None:
+    """Its units may take for ever, and what they cost is known when they have ended."""
+    play = Play(procs=2, clients="a")
+    play.grant("a", 1, 2)
+    play.end()
+    play.grant("a", 3)
+    play.do(ClientAppeared("b", weight))
+    play.grant("b", 1)
+    play.end()
+    assert play.started[-1] == ("b", 1)
+    wanted = [ask for ask in wanting(play.last) if ask.client == "b" and ask.pull.idle]
+    assert bool(wanted) is more
 
 
 @pytest.mark.parametrize("weights", [{"a": 1.0, "b": 1.0}, {"a": 3.0, "b": 1.0}])

@@ -246,7 +246,9 @@ class Crew(Machine[events.Event, Command]):
         waiting = [one for one in self.customers.values() if one.backlog]
         if not waiting:
             return None
-        customer = waiting[0] if len(waiting) == 1 else min(waiting, key=lambda one: one.served)
+        if len(waiting) > 1:
+            waiting.sort(key=lambda one: (self._has_enough(one), one.served))
+        customer = waiting[0]
         others = (one for one in self.customers.values() if one is not customer)
         shared = any(one.busy or self._now < one.ended_at + LATELY for one in others)
         most = self.procs * (1 + customer.reserve(shared=shared))
@@ -293,6 +295,14 @@ class Crew(Machine[events.Event, Command]):
     def _idle(self) -> int:
         return max(0, self.procs - self._have())
 
+    def _has_enough(self, customer: Customer) -> bool:
+        """Whether it has its share of the children, and nobody knows for how long: of the first
+        units of a client none has ended, nothing is charged, and it would be next for ever."""
+        if customer.mean is not None:
+            return False
+        weights = sum(one.weight for one in self.customers.values() if one.busy)
+        return len(customer.running) * weights >= self.procs * customer.weight
+
     def _idle_for(self, customer: Customer) -> int:
         """Children that would start its units at once: who is next has the next one that is free.
 
@@ -301,7 +311,7 @@ class Crew(Machine[events.Event, Command]):
         others = [one.served for one in self.customers.values() if one.busy and one is not customer]
         waits = customer.backlog or self._expected(customer)
         is_next = others and not waits and customer.served <= min(others)
-        return max(self._idle(), 1 if is_next else 0)
+        return max(self._idle(), 1 if is_next and not self._has_enough(customer) else 0)
 
     def _have(self) -> int:
         have = len(self.tickets)
