@@ -20,7 +20,9 @@ import pytest
 
 from steelyard.mesh.execution import wire
 from steelyard.mesh.execution.nursery import Nursery
+from steelyard.mesh.execution.orders import read_answer, send_answer
 from steelyard.mesh.execution.outcome import Failure, Kind, Outcome
+from steelyard.mesh.execution.parcel import Receiver
 from steelyard.mesh.execution.pool import Pool
 from steelyard.mesh.execution.slots import Slots
 from steelyard.mesh.execution.unit import Unit
@@ -158,6 +160,28 @@ def test_what_a_unit_raises(stage: Stage, name: str, args: Any, type_: str, said
     if name == "fail":
         assert "units.py" in failure.traceback
         assert "child.py" not in failure.traceback
+
+
+def test_a_unit_that_leaves_no_descriptors_hurts_nobody_else() -> None:
+    """Large arguments come as a file: a child that cannot open it ends, and another one does."""
+    alone = Stage(1)
+    assert alone.value("use_up_descriptors") > 0
+    assert len(alone.value("echo", bytes(1_000_000))) == 1_000_000
+    alone.pool.close()
+
+
+def test_an_answer_without_its_value_is_none() -> None:
+    """The pool had no descriptor left for it; the unit is tried again."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    send_answer(theirs, 7, Kind.VALUE, [bytes(1_000_000)], b"", 0.5)
+    with ours, theirs:
+        got = Receiver().receive(ours)
+        assert got is not None
+        assert got.fd is not None
+        os.close(got.fd)
+        answer = read_answer(got._replace(fd=None, torn=True))
+    assert (answer.ticket, answer.kind) == (7, Kind.CRASHED)
+    assert "descriptors" in wire.unpack_failure(answer.value).message
 
 
 def test_not_all_of_a_huge_exception_is_sent(stage: Stage) -> None:

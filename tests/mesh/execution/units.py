@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -79,6 +81,16 @@ def fail_with_a_name() -> None:
 
 def fail_at_length(size: int) -> None:
     raise ValueError("x" * size)
+
+
+def use_up_descriptors() -> int:
+    """And leave none to whoever runs here next."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    kept = []
+    with contextlib.suppress(OSError):
+        while True:
+            kept.append(os.dup(0))
+    return len(kept)
 
 
 def leave(status: int) -> None:

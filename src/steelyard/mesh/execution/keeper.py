@@ -5,7 +5,6 @@ Not for several threads at once: the pool sees to that.
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 import selectors
@@ -19,7 +18,7 @@ from steelyard.mesh.execution.brood import Brood
 from steelyard.mesh.execution.dealer import Dealer, Verdict
 from steelyard.mesh.execution.orders import read_answer, send_order
 from steelyard.mesh.execution.outcome import Failure, Kind, Outcome
-from steelyard.mesh.execution.parcel import INLINE
+from steelyard.mesh.execution.parcel import INLINE, SHORTAGES
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
 
@@ -82,9 +81,9 @@ class Keeper:
             except BlockingIOError:
                 self.dealer.refuse(number, entry)
             except OSError as error:
-                if error.errno != errno.ETOOMANYREFS:
+                if error.errno not in SHORTAGES:
                     raise
-                self.dealer.hold_back(entry)  # too many files are under way, of all this user's
+                self.dealer.hold_back(entry)  # as too many files are open, or under way
                 return
 
     def cancel(self, ticket: int) -> None:

@@ -9,8 +9,9 @@ import time
 from typing import NamedTuple
 
 from steelyard.mesh.execution import parcel
-from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.execution.outcome import Failure, Kind
 from steelyard.mesh.execution.unit import Unit
+from steelyard.mesh.execution.wire import pack_failure
 
 _ORDER = struct.Struct("<QqH")  # ticket, memory or −1, length of the function's name
 _ANSWER = struct.Struct("<QdBI")  # ticket, seconds, kind, length of the output
@@ -47,7 +48,9 @@ def send_order(link: socket.socket, ticket: int, unit: Unit) -> None:
 
 
 def read_order(got: parcel.Parcel) -> Order:
-    """An order that was received."""
+    """An order that was received; OSError when its arguments were not."""
+    if got.torn:
+        raise OSError(errno.EMFILE, "no descriptor is left for the arguments of a unit")
     ticket, memory, length = _ORDER.unpack_from(got.message)
     name = bytes(got.message[_ORDER.size : _ORDER.size + length]).decode()
     if got.fd is None:
@@ -89,7 +92,10 @@ def _sent(link: socket.socket, head: bytes, body: list[parcel.Piece]) -> bool:
 
 
 def read_answer(got: parcel.Parcel) -> Answer:
-    """An answer that was received."""
+    """An answer that was received; one without its value is no answer, and tried again."""
     ticket, seconds, kind, length = _ANSWER.unpack_from(got.message)
+    if got.torn:
+        why = Failure("OSError", "its value was lost: this node has no file descriptors left")
+        return Answer(ticket, Kind.CRASHED, pack_failure(why), b"", seconds)
     body = bytes(got.message[_ANSWER.size :]) if got.fd is None else parcel.take(got.fd)
     return Answer(ticket, _KINDS[kind], body[length:], body[:length], seconds)

@@ -7,6 +7,7 @@ process only. A body that would fill the socket goes as a file in memory whose d
 from __future__ import annotations
 
 import array
+import errno
 import mmap
 import os
 import socket
@@ -18,7 +19,10 @@ INLINE = 32 * 1024  # bodies up to here are in the message; a socket holds some 
 HEAD = 1024  # bytes, at most
 _FDS = socket.CMSG_SPACE(2 * array.array("i").itemsize)
 _CLOEXEC = int(socket.MSG_CMSG_CLOEXEC)  # as an enum it is slow to combine
+_TORN = int(socket.MSG_CTRUNC)
 NOW = int(socket.MSG_DONTWAIT)
+# What a process or the machine has too little of, for a moment.
+SHORTAGES = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 class Parcel(NamedTuple):
@@ -26,6 +30,7 @@ class Parcel(NamedTuple):
 
     message: memoryview
     fd: int | None  # of the body, when it is not in the message; the receiver's to close
+    torn: bool = False  # it had a body, and we had no descriptor left for it
 
 
 def send(link: socket.socket, head: bytes, body: Sequence[Piece]) -> None:
@@ -58,7 +63,7 @@ class Receiver:
 
     def receive(self, link: socket.socket, flags: int = 0) -> Parcel | None:
         """The next message; None at the end of the stream."""
-        size, extra, _, _ = link.recvmsg_into([self._buffer], _FDS, flags | _CLOEXEC)
+        size, extra, told, _ = link.recvmsg_into([self._buffer], _FDS, flags | _CLOEXEC)
         if not size:
             return None
         fd = None
@@ -66,7 +71,7 @@ class Receiver:
             fds = array.array("i")
             fds.frombytes(extra[0][2][: fds.itemsize])
             fd = fds[0]
-        return Parcel(self._view[:size], fd)
+        return Parcel(self._view[:size], fd, bool(told & _TORN))
 
 
 def take(fd: int) -> bytes:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from steelyard.mesh.execution.keeper import SLOW_TICK, TICK, Keeper
+from steelyard.mesh.execution.keeper import PAUSE, SLOW_TICK, TICK, Keeper
 from steelyard.mesh.execution.outcome import Outcome
 from steelyard.mesh.execution.unit import Unit
 
@@ -63,6 +63,7 @@ class Pool:
         self._deliver = deliver
         self._lock = threading.Lock()
         self._closed = False
+        self._looked = self._relieved = time.monotonic()
         self._keeper = Keeper(children, preload)
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._keeper.selector.register(self._wake, selectors.EVENT_READ)
@@ -114,29 +115,36 @@ class Pool:
         os.eventfd_write(self._wake, 1)
 
     def _run(self) -> None:
-        looked = relieved = time.monotonic()
         while not self._closed:
-            ready = self._keeper.selector.select(self._keeper.patience)
-            now = time.monotonic()
-            with self._lock:
-                for key, _ in ready:
-                    self._attend(key.data)
-                if now - looked >= TICK:
-                    looked = now
-                    self._keeper.look_after()
-                self._keeper.deal()
-                if now - relieved >= SLOW_TICK:
-                    relieved = now
-                    self._keeper.relieve()
-                told, self._keeper.outbox = self._keeper.outbox, []
-            if told:
-                self._tell(told)
-            with self._lock:
-                nap = self._keeper.nap  # after outcomes were told: more units may have come of it
-            if nap:
-                self._keeper.bell.poll(1000 * nap)
+            try:
+                self._turn()
+            except Exception:  # without this thread no unit would ever end
+                log.exception("a bug of steelyard's: a pool could not look after its children")
+                time.sleep(PAUSE)
         self._keeper.close()
         os.close(self._wake)
+
+    def _turn(self) -> None:
+        """Wait for something to happen, and see to it."""
+        ready = self._keeper.selector.select(self._keeper.patience)
+        now = time.monotonic()
+        with self._lock:
+            for key, _ in ready:
+                self._attend(key.data)
+            if now - self._looked >= TICK:
+                self._looked = now
+                self._keeper.look_after()
+            self._keeper.deal()
+            if now - self._relieved >= SLOW_TICK:
+                self._relieved = now
+                self._keeper.relieve()
+            told, self._keeper.outbox = self._keeper.outbox, []
+        if told:
+            self._tell(told)
+        with self._lock:
+            nap = self._keeper.nap  # after outcomes were told: more units may have come of it
+        if nap:
+            self._keeper.bell.poll(1000 * nap)
 
     def _attend(self, number: int | None) -> None:
         if number is None:
