@@ -25,12 +25,15 @@ from steelyard.cli.mesh_common import (
     Where,
     load,
 )
+from steelyard.cli.mesh_rules import rules_for
 from steelyard.cli.watch import RichWatcher
 from steelyard.errors import UsageError
 from steelyard.logs import set_up_logging
 
 if TYPE_CHECKING:
     from steelyard.mesh import Answer, Job
+
+RULE = "as its @mesh.unit says"
 
 
 def mesh_run(
@@ -48,9 +51,19 @@ def mesh_run(
         Path | None,
         typer.Option("--journal", metavar="FILE", help="Keeps results; given again, goes on."),
     ] = None,
-    retries: Annotated[int, typer.Option(min=0, help="After crashes and hangs.")] = 2,
+    retries: Annotated[
+        int | None, typer.Option(min=0, help="After crashes and hangs.", show_default=RULE)
+    ] = None,
+    hedge: Annotated[
+        bool | None,
+        typer.Option("--hedge/--no-hedge", help="Try slow ones twice.", show_default=RULE),
+    ] = None,
     deadline: Annotated[
-        float | None, typer.Option(min=0.001, help="Seconds that one run may take.")
+        float | None,
+        typer.Option(min=0.001, help="Seconds that one run may take.", show_default=RULE),
+    ] = None,
+    memory: Annotated[
+        int | None, typer.Option(min=1, help="Bytes that one run may add.", show_default=RULE)
     ] = None,
     weight: Annotated[float, typer.Option(help="The share of the nodes, beside others.")] = 1.0,
     mesh: MeshOption = "default",
@@ -67,7 +80,10 @@ def mesh_run(
     calls = list(_calls(units, spread))
     place = Where(join, listen, mesh, certs, insecure, multicast, member, lease).place()
     set_up_logging("mesh", "warning")
-    rules = load("protocol.task").Rules(retries=retries, deadline=deadline)
+    said = {"retries": retries, "hedge": hedge, "deadline": deadline, "memory": memory}
+    rules, note = rules_for(function, **said)
+    if note:
+        Messages().print(f"note: {note}", markup=False, soft_wrap=True)
     with load("client").Client(place=place, weight=weight, journal=journal) as client:
         job: Job = client.starmap(function, calls, keys=range(1, len(calls) + 1), rules=rules)
         with _writer(out) as file:

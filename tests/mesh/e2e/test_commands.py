@@ -112,3 +112,11 @@ def test_an_error_is_a_sentence() -> None:
     done = run("worker", "math:nothing")
     assert done.returncode == 2
     assert done.stderr.startswith("error: math has no nothing, for math:nothing\n  → ")
+
+
+def test_units_of_a_command_go_by_the_rules_of_their_function(node: Worker, tmp_path: Path) -> None:
+    """`hang` has 0.2 s and one try, though no option says so."""
+    units = lines(tmp_path / "units", [1])
+    done = run("run", f"{MODULE}:hang", units, "--join", node.endpoint)
+    assert json.loads(done.stdout)["state"] == "QUARANTINED"
+    assert "note:" not in done.stderr
