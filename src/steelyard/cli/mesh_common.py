@@ -82,6 +82,14 @@ class Where:
     members: list[str] | None = None
     lease: float = 1.5
 
+    def check_way(self) -> None:
+        """A node may wait for others; who wants something of them needs a way to them."""
+        if not (self.join or self.listen or self.multicast):
+            raise UsageError(
+                "it is not said where the mesh is",
+                hint="name a node that is there: --join tcp/HOST:PORT",
+            )
+
     def place(self) -> Place:
         """The same for the mesh."""
         made: Place = load("join").Place(
