@@ -21,6 +21,7 @@ from steelyard.cli.mesh_common import (
     MeshOption,
     MulticastOption,
     Where,
+    check_names,
     load,
 )
 from steelyard.cli.mesh_lines import line_of, read_calls, row_of
@@ -78,6 +79,7 @@ def mesh_run(
     """
     where = Where(join, listen, mesh, certs, insecure, multicast, member, lease)
     where.check_way()
+    check_names(function)
     calls = list(read_calls(units, spread))
     place = where.place()
     set_up_logging("mesh", "warning")
