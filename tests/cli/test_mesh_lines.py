@@ -29,6 +29,7 @@ def read(path: Path, data: bytes, *, spread: bool = False) -> list[list[Any]]:
         (b"1\n2", [[1], [2]]),
         (b"1\r\n\n \n2\r\n", [[1], [2]]),
         (b"\xef\xbb\xbf1\n", [[1]]),
+        (b"[1,\r2]\n", [[[1, 2]]]),
         ('"a\u2028b\u2029c\x85d"\n'.encode(), [["a\u2028b\u2029c\x85d"]]),
         (b"", []),
     ],

@@ -87,7 +87,7 @@ def test_what_a_module_does_when_it_is_imported_stays_away(
     noise = (
         "import atexit, os, sys, threading, time\nprint('noise')\nprint('noise', file=sys.stderr)\n"
     )
-    noise += "os.system('echo noise; sleep 60 &')\natexit.register(print, 'noise')\n"
+    noise += "os.system('echo noise; sleep 5 &')\natexit.register(print, 'noise')\n"
     noise += "threading.Thread(target=time.sleep, args=(60,)).start()\n"
     write(here, noise + DECORATED)
     assert rules_for("tiles:render") == (Rules(5, False, 60, 1000), "")
