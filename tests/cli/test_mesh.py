@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.main import build_app
-from steelyard.errors import SteelyardError
+from steelyard.cli.mesh_rules import BrokenModuleError
+from steelyard.errors import SteelyardError, UsageError
+
+JOIN = ("--join", "tcp/127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
@@ -15,8 +21,10 @@ from steelyard.errors import SteelyardError
         (("worker", "no_such_module"), "there is no module no_such_module"),
         (("worker", "math:sqrt", "--listen", "nonsense"), "“nonsense” is not an endpoint"),
         (("worker", "math:sqrt", "--listen", "tcp/0.0.0.0:0"), "neither on loopback nor encrypted"),
-        (("run", "math:sqrt", "no-such-file"), "no-such-file: No such file"),
-        (("status", "--certs", "no-such-folder"), "no-such-folder is not a folder"),
+        (("run", "math:sqrt", "no-such-file", *JOIN), "no-such-file: No such file"),
+        (("status", "--certs", "no-such-folder", *JOIN), "no-such-folder is not a folder"),
+        (("run", "math:sqrt", "no-such-file"), "it is not said where the mesh is"),
+        (("status",), "it is not said where the mesh is"),
     ],
 )
 def test_wrong_wishes_are_told(words: tuple[str, ...], told: str) -> None:
@@ -25,3 +33,51 @@ def test_wrong_wishes_are_told(words: tuple[str, ...], told: str) -> None:
     assert isinstance(error, SteelyardError)
     assert told in error.message
     assert error.hint
+
+
+@pytest.mark.parametrize("way", [("--listen", "tcp/127.0.0.1:0"), ("--multicast",)])
+def test_there_are_ways_to_a_mesh_without_join(way: tuple[str, ...]) -> None:
+    """Nodes may join a client that listens, or find it."""
+    words = ["mesh", "run", "math:sqrt", "no-such-file", *way]
+    assert "No such file" in str(CliRunner().invoke(build_app(), words).exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("fx.py:sq", "write fx:sq"),
+        ("./jobs/fx.py:sq", "write jobs.fx:sq"),
+        ("/srv/jobs/fx.py:sq", "start in /srv/jobs, and write fx:sq"),
+        ("../fx.py:sq", "start in .., and write fx:sq"),
+    ],
+)
+@pytest.mark.parametrize("words", [("worker",), ("run", "units", *JOIN)])
+def test_a_file_is_not_a_module(words: tuple[str, ...], name: str, hint: str) -> None:
+    """What would be right is told."""
+    command, *rest = words
+    error = CliRunner().invoke(build_app(), ["mesh", command, name, *rest]).exception
+    assert isinstance(error, UsageError)
+    assert error.message == f"“{name.partition(':')[0]}” is a file, not a module"
+    assert error.hint == hint
+
+
+@pytest.mark.parametrize("name", ["tiles", "tiles:render"])
+@pytest.mark.parametrize(
+    ("text", "told", "hint"),
+    [
+        ("\nraise RuntimeError('no')", "RuntimeError: no", "mend it"),
+        ("\nimport no_such_lib", "No module named 'no_such_lib'", "install no_such_lib for "),
+    ],
+)
+def test_a_node_says_where_its_module_raises(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, told: str, hint: str
+) -> None:
+    """It is the module that is to be mended, not the command."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])  # the command puts the folder there
+    (tmp_path / "tiles.py").write_text(text)
+    error = CliRunner().invoke(build_app(), ["mesh", "worker", "math:sqrt", name]).exception
+    assert isinstance(error, BrokenModuleError)
+    assert error.message.startswith("tiles cannot be imported: ")
+    assert error.message.endswith(f"{told} ({tmp_path}/tiles.py, line 2)")
+    assert error.hint.startswith(hint)

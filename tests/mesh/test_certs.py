@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import stat
 from pathlib import Path
@@ -10,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from typer.testing import CliRunner
 
 from steelyard.cli.main import build_app
-from steelyard.errors import UsageError
-from steelyard.mesh.certs import make_members
+from steelyard.errors import Fault, UsageError
+from steelyard.mesh.certs import UnwrittenError, make_members
 
 
 def test_each_node_has_a_folder_that_its_authority_vouches_for(tmp_path: Path) -> None:
@@ -81,6 +82,55 @@ def test_an_authority_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ca.key").write_text("no key")
     with pytest.raises(UsageError, match="no authority that can be read"):
         make_members(tmp_path, ["beta"], 30, renew=False)
+
+
+@pytest.mark.parametrize("renew", [False, True])
+@pytest.mark.parametrize("name", ["ca.pem", "ca.key"])
+def test_files_of_the_authority_name_no_node(tmp_path: Path, name: str, renew: bool) -> None:
+    """Whether they are there or not."""
+    make_members(tmp_path / "old", ["alpha"], 30, renew=False)
+    for folder in (tmp_path / "old", tmp_path / "new"):
+        with pytest.raises(UsageError, match=f"“{name}” cannot name a node"):
+            make_members(folder, [name], 30, renew=renew)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    """Neither for all of them nor for a node; nor can there be one in it."""
+    (tmp_path / "file").touch()
+    for folder, name in ((tmp_path / "file", "alpha"), (tmp_path, "file")):
+        with pytest.raises(UsageError, match="file is not a folder"):
+            make_members(folder, [name], 30, renew=True)
+    with pytest.raises(UsageError, match="Not a directory"):
+        make_members(tmp_path / "file" / "certs", ["alpha"], 30, renew=False)
+
+
+def test_a_folder_that_cannot_be_made_is_told() -> None:
+    """There are places where nobody can."""
+    with pytest.raises(UsageError, match="/proc/x: No such file or directory"):
+        make_members(Path("/proc/x"), ["alpha"], 30, renew=False)
+
+
+def test_a_full_disk_is_not_the_users_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But it is told as plainly."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(UnwrittenError, match="No space left on device") as caught:
+        make_members(tmp_path, ["alpha"], 30, renew=False)
+    assert caught.value.fault is Fault.MACHINE
+
+
+def test_no_certificate_outlives_every_authority(tmp_path: Path) -> None:
+    """Days that no calendar has are too many as well."""
+    make_members(tmp_path, ["alpha"], 3650, renew=False)
+    for days in (3651, 99_999_999):
+        with pytest.raises(UsageError, match=f"{days} days are more"):
+            make_members(tmp_path, ["beta"], days, renew=False)
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def mesh_certs(
         Path, typer.Argument(metavar="DIR", help="Where the authority is, or will be.")
     ],
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Of nodes, one each.")],
-    days: Annotated[int, typer.Option(min=1, help="For which they are good.")] = 365,
+    days: Annotated[int, typer.Option(min=1, help="For which they are good, at most 3650.")] = 365,
     renew: Annotated[bool, typer.Option("--renew", help="Replace those that are there.")] = False,
     json: JsonOption = False,
 ) -> None:

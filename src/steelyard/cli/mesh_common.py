@@ -69,6 +69,23 @@ def load(name: str) -> Any:
         ) from error
 
 
+def check_names(*names: str) -> None:
+    """Who writes the name of a file means the module in it."""
+    for name in names:
+        path, colon, function = name.partition(":")
+        if path.endswith(".py"):
+            raise UsageError(
+                f"“{path}” is a file, not a module", hint=_advice(path, colon + function)
+            )
+
+
+def _advice(path: str, function: str) -> str:
+    file = Path(path).with_suffix("")
+    if file.is_absolute() or ".." in file.parts:
+        return f"start in {file.parent}, and write {file.name}{function}"
+    return f"write {'.'.join(file.parts)}{function}"
+
+
 @dataclass(frozen=True, slots=True)
 class Where:
     """The options that say which mesh, and how to get there."""
@@ -81,6 +98,14 @@ class Where:
     multicast: bool
     members: list[str] | None = None
     lease: float = 1.5
+
+    def check_way(self) -> None:
+        """A node may wait for others; who wants something of them needs a way to them."""
+        if not (self.join or self.listen or self.multicast):
+            raise UsageError(
+                "it is not said where the mesh is",
+                hint="name a node that is there: --join tcp/HOST:PORT",
+            )
 
     def place(self) -> Place:
         """The same for the mesh."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
@@ -23,14 +21,19 @@ from steelyard.cli.mesh_common import (
     MeshOption,
     MulticastOption,
     Where,
+    check_names,
     load,
 )
+from steelyard.cli.mesh_lines import line_of, read_calls, row_of
+from steelyard.cli.mesh_rules import rules_for
 from steelyard.cli.watch import RichWatcher
 from steelyard.errors import UsageError
 from steelyard.logs import set_up_logging
 
 if TYPE_CHECKING:
-    from steelyard.mesh import Answer, Job
+    from steelyard.mesh import Job
+
+RULE = "as its @mesh.unit says"
 
 
 def mesh_run(
@@ -48,9 +51,19 @@ def mesh_run(
         Path | None,
         typer.Option("--journal", metavar="FILE", help="Keeps results; given again, goes on."),
     ] = None,
-    retries: Annotated[int, typer.Option(min=0, help="After crashes and hangs.")] = 2,
+    retries: Annotated[
+        int | None, typer.Option(min=0, help="After crashes and hangs.", show_default=RULE)
+    ] = None,
+    hedge: Annotated[
+        bool | None,
+        typer.Option("--hedge/--no-hedge", help="Try slow ones twice.", show_default=RULE),
+    ] = None,
     deadline: Annotated[
-        float | None, typer.Option(min=0.001, help="Seconds that one run may take.")
+        float | None,
+        typer.Option(min=0.001, help="Seconds that one run may take.", show_default=RULE),
+    ] = None,
+    memory: Annotated[
+        int | None, typer.Option(min=1, help="Bytes that one run may add.", show_default=RULE)
     ] = None,
     weight: Annotated[float, typer.Option(help="The share of the nodes, beside others.")] = 1.0,
     mesh: MeshOption = "default",
@@ -64,78 +77,48 @@ def mesh_run(
 
     Exit status 1 when a unit has failed.
     """
-    calls = list(_calls(units, spread))
-    place = Where(join, listen, mesh, certs, insecure, multicast, member, lease).place()
+    where = Where(join, listen, mesh, certs, insecure, multicast, member, lease)
+    where.check_way()
+    check_names(function)
+    calls = list(read_calls(units, spread))
+    place = where.place()
     set_up_logging("mesh", "warning")
-    rules = load("protocol.task").Rules(retries=retries, deadline=deadline)
+    said = {"retries": retries, "hedge": hedge, "deadline": deadline, "memory": memory}
+    rules, note = rules_for(function, **said)
+    if note:
+        Messages().print(f"note: {note}", markup=False, soft_wrap=True)
     with load("client").Client(place=place, weight=weight, journal=journal) as client:
         job: Job = client.starmap(function, calls, keys=range(1, len(calls) + 1), rules=rules)
         with _writer(out) as file:
-            _write(job, len(calls), file)
+            all_well = _write(job, len(calls), file)
     Messages().print(str(job.progress), markup=False)
-    if job.failed:
+    if not all_well:
         raise typer.Exit(1)
 
 
-def _calls(units: Path, spread: bool) -> Iterator[list[Any]]:
-    try:
-        text = sys.stdin.read() if str(units) == "-" else units.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{units}: {error.strerror}", hint="name a file of JSON lines") from None
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            yield _call(units, number, line, spread)
-
-
-def _call(units: Path, number: int, line: str, spread: bool) -> list[Any]:
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise UsageError(f"{units}, line {number}: {error}", hint="a JSON value per line") from None
-    if not spread:
-        return [value]
-    if not isinstance(value, list):
-        raise UsageError(f"{units}, line {number} is no list", hint="leave --spread out")
-    return value
-
-
 @contextmanager
-def _writer(out: Path | None) -> Iterator[TextIO]:
+def _writer(out: Path | None) -> Iterator[BinaryIO]:
     if out is None:
-        yield sys.stdout
+        yield sys.stdout.buffer
         return
     try:
-        file = out.open("w", encoding="utf-8")
+        file = out.open("wb")
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}", hint="name a file") from None
     with file:
         yield file
 
 
-def _write(job: Job, total: int, file: TextIO) -> None:
+def _write(job: Job, total: int, file: BinaryIO) -> bool:
+    """Whether every unit has a value."""
+    all_well = True
     with RichWatcher(Messages()) as watcher:
         watcher.begin(total, "units")
         for answer in job.as_completed():
-            file.write(json.dumps(_row(answer), default=_plain, ensure_ascii=False) + "\n")
+            row = row_of(answer)
+            all_well &= row["ok"]
+            file.write(line_of(row))
+            file.flush()  # or it would be lost if we are killed, and late for who reads along
             watcher.tell(str(job.progress))
             watcher.step()
-
-
-def _row(answer: Answer) -> dict[str, Any]:
-    row: dict[str, Any] = {"unit": answer.key, "ok": answer.ok, "seconds": answer.seconds}
-    if answer.ok:
-        row["value"] = answer.value
-    else:
-        row |= {"state": answer.state, "error": str(answer.error)}
-    if answer.output:
-        row["output"] = answer.output
-    return row
-
-
-def _plain(value: Any) -> Any:
-    """What JSON does not know."""
-    if isinstance(value, bytes):
-        return b64encode(value).decode()
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)
+    return all_well

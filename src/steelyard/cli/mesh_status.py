@@ -43,7 +43,9 @@ def mesh_status(
     lease: LeaseOption = 1.5,
 ) -> None:
     """Show nodes and clients, what they have to do and have done; joined through any node."""
-    place = Where(join, None, mesh, certs, insecure, multicast, member, lease).place()
+    where = Where(join, None, mesh, certs, insecure, multicast, member, lease)
+    where.check_way()
+    place = where.place()
     set_up_logging("mesh", "warning")
     link = load("join").open_link(place)
     try:

@@ -23,8 +23,10 @@ from steelyard.cli.mesh_common import (
     MeshOption,
     MulticastOption,
     Where,
+    check_names,
     load,
 )
+from steelyard.cli.mesh_rules import explain
 from steelyard.logs import set_up_logging
 
 if TYPE_CHECKING:
@@ -55,12 +57,22 @@ def mesh_worker(
     """Run units of these functions for any client of the mesh."""
     sys.path.insert(0, os.getcwd())  # where the user's modules are, as with `python -m`
     place = Where(join, listen, mesh, certs, insecure, multicast, member, lease).place()
-    served = load("served").served(functions)
+    served = _served(functions)
     set_up_logging("mesh", "info")
     name = name or f"{socket.gethostname()}:{os.getpid()}"
     card = load("codec").Card(name, procs=procs, functions=served)
     with load("transport.zenoh.complaints").listening():
         _serve(load("join").open_link(place), card, drain)
+
+
+def _served(functions: list[str]) -> tuple[str, ...]:
+    check_names(*functions)
+    served = load("served")
+    try:
+        names: tuple[str, ...] = served.served(functions)
+    except served.NotServedError as error:
+        raise explain(functions, error) from None
+    return names
 
 
 def _serve(link: ZenohLink, card: Card, drain: float) -> None:

@@ -19,12 +19,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from steelyard.errors import UsageError
+from steelyard.errors import Fault, SteelyardError, UsageError
 
 _PEM = serialization.Encoding.PEM
 _AUTHORITY_DAYS = 3650
 _SKEW = timedelta(hours=1)  # clocks of machines differ
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,62})")
+_TAKEN = ("ca.pem", "ca.key")  # beside the folders of the nodes
+_WRONG_WORDS = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 Key = ec.EllipticCurvePrivateKey
 
@@ -37,17 +39,45 @@ class Member(NamedTuple):
     expires: datetime
 
 
+class UnwrittenError(SteelyardError):
+    """A disk or a missing right is in the way."""
+
+    fault = Fault.MACHINE
+
+
 def make_members(folder: Path, names: list[str], days: int, *, renew: bool) -> list[Member]:
     """Certificates for these nodes; the authority is that of the folder, or is made."""
-    for name in names:
-        if not _NAME.fullmatch(name):
-            raise UsageError(f"“{name}” cannot name a node", hint="use letters, digits, - and .")
-        if (folder / name).exists() and not renew:
-            raise UsageError(
-                f"{folder / name} is there already", hint="--renew makes new certificates for it"
-            )
-    authority = _authority(folder)
-    return [_member(folder, name, authority, days) for name in names]
+    if days > _AUTHORITY_DAYS:
+        raise UsageError(
+            f"{days} days are more than an authority has", hint=f"at most {_AUTHORITY_DAYS}"
+        )
+    try:
+        for name in names:
+            _check(folder, name, renew)
+        authority = _authority(folder)
+        return [_member(folder, name, authority, days) for name in names]
+    except _WRONG_WORDS as error:
+        raise UsageError(_sentence(folder, error), hint="name a folder that can be made") from None
+    except OSError as error:
+        raise UnwrittenError(_sentence(folder, error), hint="name another folder") from None
+
+
+def _sentence(folder: Path, error: OSError) -> str:
+    return f"{error.filename or folder}: {error.strerror or error}"
+
+
+def _check(folder: Path, name: str, renew: bool) -> None:
+    own = folder / name
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"“{name}” cannot name a node", hint="use letters, digits, - and .")
+    if name in _TAKEN:
+        raise UsageError(f"“{name}” cannot name a node", hint="it is a file of the authority")
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder", hint="name one, or one that is to be made")
+    if own.exists() and not own.is_dir():
+        raise UsageError(f"{own} is not a folder", hint="give the node another name")
+    if own.exists() and not renew:
+        raise UsageError(f"{own} is there already", hint="--renew makes new certificates for it")
 
 
 def _authority(folder: Path) -> tuple[x509.Certificate, Key]:

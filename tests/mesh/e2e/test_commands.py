@@ -91,6 +91,21 @@ def test_a_job_that_was_killed_goes_on_with_its_journal(node: Worker, tmp_path: 
     assert again <= before - kept
 
 
+def test_results_are_in_the_file_at_once(node: Worker, tmp_path: Path) -> None:
+    """Not when the last of them has come: this one waits for a file that is never there."""
+    units = lines(tmp_path / "units", ["/", str(tmp_path / "never")])
+    out = tmp_path / "out"
+    words = ["run", f"{MODULE}:wait_for", units, "--join", node.endpoint, "--deadline", "60"]
+    running = subprocess.Popen([*STEELYARD, "mesh", *words, "--out", str(out)], env=environment())
+    try:
+        wait_until(lambda: out.exists() and out.read_text().endswith("\n"), PATIENCE / 2)
+        assert running.poll() is None
+    finally:
+        running.kill()
+        running.wait()
+    assert json.loads(out.read_text())["value"] == "/"
+
+
 def test_status_shows_who_is_there(node: Worker) -> None:
     """For people and for programs."""
     shown = run("status", "--join", node.endpoint)
@@ -112,3 +127,11 @@ def test_an_error_is_a_sentence() -> None:
     done = run("worker", "math:nothing")
     assert done.returncode == 2
     assert done.stderr.startswith("error: math has no nothing, for math:nothing\n  → ")
+
+
+def test_units_of_a_command_go_by_the_rules_of_their_function(node: Worker, tmp_path: Path) -> None:
+    """`hang` has 0.2 s and one try, though no option says so."""
+    units = lines(tmp_path / "units", [1])
+    done = run("run", f"{MODULE}:hang", units, "--join", node.endpoint)
+    assert json.loads(done.stdout)["state"] == "QUARANTINED"
+    assert "note:" not in done.stderr

@@ -1,0 +1,101 @@
+"""JSON lines of `steelyard mesh run`: units that are read, and results that are written."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from base64 import b64encode
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.cli.mesh_common import load
+from steelyard.errors import SteelyardError, UsageError
+
+if TYPE_CHECKING:
+    from steelyard.mesh import Answer
+
+
+def read_calls(units: Path, spread: bool) -> Iterator[list[Any]]:
+    """The arguments of each unit, all of which can be sent."""
+    try:
+        data = sys.stdin.buffer.read() if str(units) == "-" else units.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{units}: {error.strerror}", hint="name a file of JSON lines") from None
+    # Only at \n: JSON may have other ends of lines, such as U+2028, in its strings.
+    for number, line in enumerate(data.removeprefix(BOM_UTF8).split(b"\n"), 1):
+        if line.strip():
+            yield _call(f"{units}, line {number}", line, spread)
+
+
+def _call(where: str, line: bytes, spread: bool) -> list[Any]:
+    try:
+        value = json.loads(line.decode())
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{where} is not UTF-8: {error.reason}", hint="convert it") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{where}: {error}", hint="a JSON value per line") from None
+    if spread and not isinstance(value, list):
+        raise UsageError(f"{where} is no list", hint="leave --spread out")
+    call = value if spread else [value]
+    _check(where, call)
+    return call
+
+
+def _check(where: str, call: list[Any]) -> None:
+    """The client would say what is wrong, but not where."""
+    wire = load("execution.wire")
+    try:
+        wire.pack_call(*call)
+    except wire.WireError as error:
+        raise UsageError(f"{where} {error.message}", hint=error.hint) from None
+
+
+def row_of(answer: Answer) -> dict[str, Any]:
+    """A result; `ok` says whether there is a value."""
+    row: dict[str, Any] = {"unit": answer.key, "ok": answer.ok, "seconds": answer.seconds}
+    try:
+        row["value"] = answer.value
+    except SteelyardError as error:  # the unit's, or a value that has no sense here
+        row |= {"ok": False, "state": answer.state, "error": str(error)}
+    if answer.output:
+        row["output"] = answer.output
+    return row
+
+
+def line_of(row: dict[str, Any]) -> bytes:
+    """The same for a file, whatever the unit has returned."""
+    try:
+        text = json.dumps(row, default=_plain, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):  # seldom, and slow: keys that are not text, NaN
+        text = json.dumps(_value(row), ensure_ascii=False)
+    return text.encode() + b"\n"
+
+
+def _value(value: Any) -> Any:
+    """The same value, of nothing but what JSON knows."""
+    if isinstance(value, dict):
+        return {_key(key): _value(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_value(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value).replace("nan", "NaN").replace("inf", "Infinity")
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return _value(_plain(value))
+
+
+def _key(key: Any) -> str:
+    plain = _value(key)
+    return plain if isinstance(plain, str) else json.dumps(plain)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON does not know."""
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)
