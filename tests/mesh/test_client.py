@@ -49,7 +49,7 @@ def test_an_exception_is_an_answer_with_its_traceback(client: mesh.Client) -> No
     (answer,) = client.map(jobs.fail, [7]).as_completed(PATIENCE)
     assert not answer.ok
     assert isinstance(answer.error, mesh.UnitRaisedError)
-    assert "unit 7 is raised: ValueError: 7 is not to my taste" in str(answer.error)
+    assert "unit 7 raised: ValueError: 7 is not to my taste" in str(answer.error)
     assert answer.error.failure is not None
     assert "jobs.py" in answer.error.failure.traceback
     with pytest.raises(mesh.UnitRaisedError):
@@ -247,3 +247,7 @@ def test_wrong_wishes_are_told(new_client: Callable[..., mesh.Client], tmp_path:
         mesh.Client("tcp/127.0.0.1:1")
     with pytest.raises(mesh.journal.JournalError, match="cannot be used"):
         mesh.Client(journal=tmp_path / "no" / "such" / "folder")
+    before = threading.active_count()
+    with pytest.raises(UsageError, match="needs certificates"):
+        mesh.Client(["tls/127.0.0.1:1"], journal=tmp_path / "journal")
+    assert threading.active_count() == before

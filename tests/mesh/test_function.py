@@ -29,6 +29,16 @@ def test_rules_are_those_of_the_decorator() -> None:
     assert rules_of(len) == Rules()
 
 
+def test_what_has_no_name_is_refused() -> None:
+    """A method would be called without its object, and answer something else."""
+    for nameless in (lambda: 1, "text".upper, Path("x").exists):
+        with pytest.raises(UsageError, match="has no name"):
+            name_of(nameless)
+    assert name_of(Path.exists) == "pathlib:Path.exists"
+    assert name_of(Path.cwd) == "pathlib:Path.cwd"
+    assert name_of(len) == "builtins:len"
+
+
 @pytest.mark.parametrize("wrong", [{"retries": -1}, {"deadline": 0}, {"memory": -5}])
 def test_rules_that_cannot_be_kept_are_told(wrong: dict[str, int]) -> None:
     """When the module is imported."""

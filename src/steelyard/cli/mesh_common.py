@@ -129,5 +129,4 @@ class Where:
             raise UsageError(
                 f"--certs {self.certs} is not a folder", hint="`steelyard mesh certs` makes one"
             )
-        files = (self.certs / name for name in ("ca.pem", "node.pem", "node.key"))
-        return load("transport.security").Security(*files, tuple(self.members or ()))
+        return load("transport.security").Security.from_folder(self.certs, self.members or ())

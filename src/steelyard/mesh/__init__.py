@@ -24,6 +24,7 @@ from steelyard.mesh.executor import MeshExecutor
 from steelyard.mesh.function import unit
 from steelyard.mesh.job import Job, JobTimeoutError, Progress
 from steelyard.mesh.join import Place
+from steelyard.mesh.transport.security import Security
 
 __all__ = [
     "Answer",
@@ -34,6 +35,7 @@ __all__ = [
     "MeshExecutor",
     "Place",
     "Progress",
+    "Security",
     "UnitCancelledError",
     "UnitExpiredError",
     "UnitFailedError",

@@ -107,8 +107,9 @@ class Answer:
         return error
 
     def _sentence(self, failure: Failure | None) -> str:
-        parts = [f"unit {self.key!r:.100} is {self.state.lower()}"]
+        verb = "raised" if self.state is State.RAISED else f"is {self.state.lower()}"
+        parts = [f"unit {self.key!r:.100} {verb}"]
         if self.state is State.QUARANTINED and self.tries:
-            parts.append(f"after {self.tries} tries")
+            parts.append("after one try" if self.tries == 1 else f"after {self.tries} tries")
         detail = self.reason or (f"{failure.type}: {failure.message}" if failure else "")
         return " ".join(parts) + (f": {detail}" if detail else "")

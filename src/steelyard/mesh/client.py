@@ -66,6 +66,12 @@ class Client:
         if isinstance(join, str):
             raise UsageError("join is a list of endpoints", hint=f'join=["{join}"]')
         self._journal = None if journal is None else Journal(Path(journal))
+        try:
+            self._link = link or open_link(place or Place(join))
+        except BaseException:
+            if self._journal is not None:
+                self._journal.close()
+            raise
         self._desk = Desk()
         self._numbers = itertools.count(1)
         self._query_numbers = itertools.count(1)
@@ -78,7 +84,6 @@ class Client:
         self.pulls = 0  # how many nodes have sent
         self._loop: Loop[events.Event] = Loop("steelyard-client", self._handle)
         self._loop.start()
-        self._link = link or open_link(place or Place(join))
         self._link.serve(self._asked)
         self._link.watch(self._appeared, self._gone)
         name = name or f"{socket.gethostname()}:{os.getpid()}"

@@ -7,6 +7,7 @@ def render(tile): ...
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -89,10 +90,13 @@ def name_of(function: Callable[..., Any] | str) -> str:
         return function
     module = getattr(function, "__module__", None)
     path = getattr(function, "__qualname__", "<nameless>")
-    if module is None or "<" in path:
+    owner = getattr(function, "__self__", None)  # of a method; a class is found by its name
+    bound = owner is not None and not inspect.isclass(owner) and not inspect.ismodule(owner)
+    if module is None or "<" in path or bound:
         raise UsageError(
             f"{function!r} has no name by which a node could import it",
-            hint="use a function at the top of a module: no lambda, no function in a function",
+            hint="use a function at the top of a module: no lambda, no function in a function, no "
+            "method of an object",
         )
     return f"{_module_name(module)}:{path}"
 

@@ -26,8 +26,9 @@ def test_off_loopback_certificates_are_demanded(text: str) -> None:
 
 def test_plain_tcp_off_loopback_is_refused_with_certificates_too() -> None:
     """They would not be used."""
-    with pytest.raises(UsageError, match="neither on loopback nor encrypted"):
+    with pytest.raises(UsageError, match="neither on loopback nor encrypted") as told:
         secure_endpoints(["tcp/10.0.0.1:1"], SECURITY)
+    assert told.value.hint == "write tls/10.0.0.1:1"
     assert [str(one) for one in secure_endpoints(["10.0.0.1:1"], SECURITY)] == ["tls/10.0.0.1:1"]
 
 

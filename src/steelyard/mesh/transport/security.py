@@ -7,7 +7,7 @@ address: members are equals, and addresses change; names serve to shut a member 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.errors import UsageError
@@ -22,6 +22,12 @@ class Security:
     certificate: Path
     key: Path
     members: tuple[str, ...] = ()  # common names that may take part; none: all of the authority's
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, members: Sequence[str] = ()) -> Security:
+        """One member's, as `steelyard mesh certs` makes it."""
+        own = Path(folder)
+        return cls(own / "ca.pem", own / "node.pem", own / "node.key", tuple(members))
 
     def check(self) -> None:
         """Say which file is missing, before anybody is refused for it."""
@@ -45,6 +51,8 @@ def secure_endpoints(
         if endpoint.protocol == "tcp" and not endpoint.local and not insecure:
             raise UsageError(
                 f"{endpoint} is neither on loopback nor encrypted: anybody could run units",
-                hint="`steelyard mesh certs` makes certificates; or allow it as insecure",
+                hint=f"write {replace(endpoint, protocol='tls')}"
+                if security is not None
+                else "`steelyard mesh certs` makes certificates; --insecure does without",
             )
     return endpoints
