@@ -148,10 +148,10 @@ class Client:
         self, function: Callable[..., Any] | str, /, *args: Any, **kwargs: Any
     ) -> Future[Any]:
         """One unit, as a future of its value."""
-        future: UnitFuture = UnitFuture(lambda: self._drop_all(future.deliver))
+        future: UnitFuture = UnitFuture(lambda: self._drop(numbers))
         kind = Kind(name_of(function), rules_of(function), None)
         sink = Sink(future.deliver, args[0] if len(args) == 1 else args)
-        self._send(kind, [(pack_call(*args, **kwargs), sink)])
+        numbers = self._send(kind, [(pack_call(*args, **kwargs), sink)])
         return future
 
     def workers(self, function: Callable[..., Any] | str | None = None) -> int:
@@ -194,7 +194,8 @@ class Client:
     ) -> None:
         self.close()
 
-    def _send(self, kind: Kind, lot: Lot) -> None:
+    def _send(self, kind: Kind, lot: Lot) -> list[int]:
+        """The numbers of these units, but for those that an earlier life has done."""
         done: list[tuple[Sink, Answer]] = []
         if self._journal is not None:
             lot, done = self._resume(self._journal, kind, lot)
@@ -209,6 +210,7 @@ class Client:
             self._loop.put(events.Submitted(tuple(tasks)))
         for sink, answer in done:
             sink.deliver([answer])
+        return [task.number for task in tasks]
 
     def _resume(
         self, journal: Journal, kind: Kind, lot: Lot

@@ -42,7 +42,7 @@ class Feed:
         job: Job,
         calls: Iterable[Sequence[Any]],
         keys: Iterable[Any] | None,
-        send: Callable[[Lot], None],
+        send: Callable[[Lot], object],
     ) -> None:
         self._job, self._send = job, send
         self._calls = iter(calls)

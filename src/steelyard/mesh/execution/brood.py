@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from steelyard.mesh.execution import capture
 from steelyard.mesh.execution.orders import ticket_of
-from steelyard.mesh.execution.parcel import NOW, Parcel, Receiver
+from steelyard.mesh.execution.parcel import NOW, SHORTAGES, Parcel, Receiver
 from steelyard.mesh.execution.slots import Slot, Slots
+
+PAUSE, TRIES = 0.005, 400  # seconds, and times: what is short for longer does not pass by itself
 
 
 class Line(NamedTuple):
@@ -65,10 +68,23 @@ class Brood:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         line = Line(ours, theirs, capture.create())
-        with suppress(OSError):  # a dead nursery is noticed by its silence
-            fds = [theirs.fileno(), line.output]
-            socket.send_fds(self.control, [f"fork {number}".encode()], fds)
+        self._say(f"fork {number}", [theirs.fileno(), line.output])
         return line
+
+    def _say(self, words: str, fds: Sequence[int] = ()) -> None:
+        """Tell the nursery; a dead one is noticed by its silence."""
+        for _ in range(TRIES):
+            try:
+                socket.send_fds(self.control, [words.encode()], list(fds))
+            except ConnectionError:
+                return
+            except OSError as error:
+                if error.errno not in (errno.EAGAIN, *SHORTAGES):
+                    raise
+                time.sleep(PAUSE)  # too many files are under way, or too many words
+            else:
+                return
+        self.end()  # what it was not told would be missing for ever; another one begins anew
 
     def renew(self, number: int) -> None:
         """A new child in the place of one that ended."""
@@ -77,8 +93,7 @@ class Brood:
 
     def kill(self, number: int) -> None:
         """Have a child killed; its end is told when it is over."""
-        with suppress(OSError):
-            self.control.send(f"kill {number}".encode())
+        self._say(f"kill {number}")
 
     def news(self) -> News | None:
         """The next word of the nursery; None when it is gone."""
@@ -117,7 +132,7 @@ class Brood:
             return None
 
     def end(self) -> None:
-        """Kill a nursery that does not even start."""
+        """Kill a nursery that does not even start, or cannot be told anything."""
         self._process.kill()
 
     def close(self) -> None:
