@@ -241,8 +241,11 @@ def test_a_map_needs_items(client: mesh.Client) -> None:
 
 def test_wrong_wishes_are_told(new_client: Callable[..., mesh.Client], tmp_path: Path) -> None:
     """Before anything is joined."""
-    with pytest.raises(UsageError, match="no share"):
-        mesh.Client(weight=0)
+    for weight in (0, float("inf")):
+        with pytest.raises(UsageError, match="no share"):
+            mesh.Client(weight=weight)
+    with pytest.raises(UsageError, match="list of endpoints"):
+        mesh.Client([7447])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="list of endpoints"):
         mesh.Client("tcp/127.0.0.1:1")
     with pytest.raises(mesh.journal.JournalError, match="cannot be used"):

@@ -39,7 +39,9 @@ def test_what_has_no_name_is_refused() -> None:
     assert name_of(len) == "builtins:len"
 
 
-@pytest.mark.parametrize("wrong", [{"retries": -1}, {"deadline": 0}, {"memory": -5}])
+@pytest.mark.parametrize(
+    "wrong", [{"retries": -1}, {"retries": 1.5}, {"deadline": 0}, {"memory": -5}]
+)
 def test_rules_that_cannot_be_kept_are_told(wrong: dict[str, int]) -> None:
     """When the module is imported."""
     with pytest.raises(UsageError, match=next(iter(wrong))):

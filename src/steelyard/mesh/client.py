@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence, Sized
 from concurrent.futures import Future
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -61,10 +62,10 @@ class Client:
         place: Place | None = None,
         link: Link | None = None,
     ) -> None:
-        if not weight > 0:
+        if not 0 < weight < inf:
             raise UsageError(f"a weight of {weight} is no share", hint="above 0; 1 is usual")
-        if isinstance(join, str):
-            raise UsageError("join is a list of endpoints", hint=f'join=["{join}"]')
+        if isinstance(join, str) or not all(isinstance(one, str) for one in join):
+            raise UsageError("join is a list of endpoints", hint='join=["tcp/HOST:PORT"]')
         self._journal = None if journal is None else Journal(Path(journal))
         try:
             self._link = link or open_link(place or Place(join))

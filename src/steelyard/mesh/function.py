@@ -72,8 +72,8 @@ def unit(
 
 
 def _check(retries: int, deadline: float | None, memory: int | None) -> None:
-    if retries < 0:
-        raise UsageError(f"retries = {retries}: a unit is tried at least once", hint="0 or more")
+    if not isinstance(retries, int) or retries < 0:
+        raise UsageError(f"retries = {retries}: a unit is tried at least once", hint="0, 1, 2 …")
     for name, value in (("deadline", deadline), ("memory", memory)):
         if value is not None and not value > 0:
             raise UsageError(f"{name} = {value} cannot be kept", hint="above 0, or None")

@@ -149,6 +149,7 @@ def test_large_arrays_go_both_ways(stage: Stage) -> None:
         ("fail_with_a_name", (), "ValueError", r"no file \udcff"),
         ("add", (), "TypeError", "required positional argument"),
         ("unsendable", (), "WireError", "lock"),
+        ("echo", ({(1, 2): 3},), "TypeError", "the arguments of tests.mesh.execution.units:echo"),
     ],
 )
 def test_what_a_unit_raises(stage: Stage, name: str, args: Any, type_: str, said: str) -> None:

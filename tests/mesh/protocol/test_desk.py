@@ -429,9 +429,17 @@ def test_a_function_that_a_node_does_not_know_is_tried_elsewhere() -> None:
 
 
 def test_a_unit_is_refused_when_the_last_node_that_might_know_it_goes() -> None:
-    """Those that are left have refused it."""
+    """Those that are left have refused it; but it may be back in a moment."""
     play = Play("ab")
     play.submit(1)
     play.pull("a")
     play.pull("a", results=[(1, Kind.UNKNOWN)])
-    assert ends(play.do(NodeGone("b"))) == {1: State.REFUSED}
+    play.pull("b")
+    play.do(NodeGone("b"))
+    assert play.desk.wakeup == play.now + unserved.PATIENCE
+    play.do(NodeAppeared("b", OFFER))
+    play.now += unserved.PATIENCE
+    assert ends(play.do(Tick())) == {}
+    play.do(NodeGone("b"))
+    play.now += unserved.PATIENCE
+    assert ends(play.do(Tick())) == {1: State.REFUSED}

@@ -87,8 +87,16 @@ def call(function: Callable[..., Any], order: Order) -> list[Piece]:
     if order.memory is not None:
         guard = allowance(order.memory)
     with guard:
-        args, kwargs = wire.unpack_call(order.arguments)
+        args, kwargs = arguments_of(order)
         return wire.pack_parts(function(*args, **kwargs))
+
+
+def arguments_of(order: Order) -> tuple[list[Any], dict[str, Any]]:
+    """What was sent; some of what can be packed cannot be unpacked, such as tuples as keys."""
+    try:
+        return wire.unpack_call(order.arguments)
+    except wire.WireError as error:
+        raise TypeError(f"the arguments of {order.function}: {error.message}") from None
 
 
 def words(error: BaseException) -> str:

@@ -26,7 +26,7 @@ from steelyard.mesh.protocol.nodes import Node, Nodes
 from steelyard.mesh.protocol.parking import Parked, Parking
 from steelyard.mesh.protocol.task import Copy, Entry, Task
 from steelyard.mesh.protocol.todo import Todo
-from steelyard.mesh.protocol.unserved import Unserved
+from steelyard.mesh.protocol.unserved import PATIENCE, Unserved
 
 SOON = 0.001  # seconds; the least that a unit is given
 LOSSES = 10  # nodes lost with a unit, before it is suspected to be the reason
@@ -52,6 +52,7 @@ class Desk(Machine[events.Event, Command]):
         self._expiry = Expiry()
         self._avoiding: dict[int, Entry] = {}  # units that are not for all who serve them
         self._unserved = Unserved()
+        self._forlorn: dict[int, float] = {}  # units that all did refuse who are there, and until
         self._returned: list[Entry] = []  # units that were put back, and that nobody has yet
         self._stops: defaultdict[str, list[int]] = defaultdict(list)
 
@@ -102,7 +103,8 @@ class Desk(Machine[events.Event, Command]):
         self._lose(node, list(node.held))
         for entry in list(self._avoiding.values()):
             self._forgive(entry)
-            self._refuse_where_all_did(entry)
+            if self._all_refused(entry):  # but who is gone may come back
+                self._forlorn.setdefault(entry.task.number, self._now + PATIENCE)
 
     def _pulled(self, name: str, pull: Pull, query: int) -> None:
         for result in pull.results:
@@ -199,14 +201,17 @@ class Desk(Machine[events.Event, Command]):
         entry.refusals[name] = result
         self._avoiding[entry.task.number] = entry
         self._forgive(entry)
-        self._refuse_where_all_did(entry)
+        if self._all_refused(entry):
+            self._refuse(entry)
 
-    def _refuse_where_all_did(self, entry: Entry) -> None:
-        """A unit that every node that is there refused, of those that should know the function."""
+    def _all_refused(self, entry: Entry) -> bool:
+        """Whether every node that is there did, of those that should know the function."""
         serving = {node.name for node in self.nodes.serving(entry.task.function)}
-        if self.nodes.by_name and entry.refusals and serving <= entry.refusals.keys():
-            name, result = list(entry.refusals.items())[-1]
-            self._end(entry, Signal.REFUSED, result, name)
+        return bool(self.nodes.by_name and entry.refusals) and serving <= entry.refusals.keys()
+
+    def _refuse(self, entry: Entry) -> None:
+        name, result = list(entry.refusals.items())[-1]
+        self._end(entry, Signal.REFUSED, result, name)
 
     def _hurt(self, entry: Entry, result: Result, name: str) -> None:
         """It is tried elsewhere: where everything hurts, this must not be the end of every unit."""
@@ -288,6 +293,8 @@ class Desk(Machine[events.Event, Command]):
     def _settle(self) -> None:
         self._finish(self._expiry.due(self._now), Signal.EXPIRED)
         self._refuse_unserved()
+        if self._forlorn:
+            self._refuse_forlorn()
         if self.todo.total or self._next_hedge <= self._now:
             self._wake_idle()
         if self.todo.total:
@@ -303,6 +310,15 @@ class Desk(Machine[events.Event, Command]):
             served = ", ".join(self.nodes.functions()) or "nothing"
             reason = f"no node serves {function}; those that are there serve {served}"
             self._finish(list(self.todo.lines[function]), Signal.REFUSED, reason)
+
+    def _refuse_forlorn(self) -> None:
+        for number, until in list(self._forlorn.items()):
+            entry = self.entries.get(number)
+            if entry is None or not self._all_refused(entry):
+                del self._forlorn[number]
+            elif until <= self._now:
+                del self._forlorn[number]
+                self._refuse(entry)
 
     def _wake_idle(self) -> None:
         is_overdue = self._next_hedge <= self._now
@@ -341,7 +357,9 @@ class Desk(Machine[events.Event, Command]):
     def _set_wakeup(self) -> None:
         idle = [self.nodes.by_name[name] for name in self._parking.idle]
         self._next_hedge = self._hedging.next(self.inflight.values(), idle) if idle else inf
-        self.wakeup = min(self._expiry.next(self.entries), self._unserved.next, self._next_hedge)
+        forlorn = min(self._forlorn.values(), default=inf)
+        expiry, unserved = self._expiry.next(self.entries), self._unserved.next
+        self.wakeup = min(expiry, unserved, forlorn, self._next_hedge)
 
 
 def _fitting(entries: Sequence[Entry], idle: int) -> int:
