@@ -57,8 +57,10 @@ class Crew(Machine[events.Event, Command]):
         self._in_vain = False  # nothing came back; until a unit ends
         self._heard = self._heard_before = -inf  # when units ended, the last times
         self._last: Customer | None = None  # whose unit was given to a child last
+        self._count: int | None = None  # units that we have, if that is known
 
     def _take(self, event: events.Event) -> None:
+        self._count = None
         match event:
             case events.Ended():
                 self._ended(event)
@@ -145,6 +147,7 @@ class Crew(Machine[events.Event, Command]):
         if serial == customer.latest:
             customer.hear(Word.FAILED)
             customer.rested = self._now + REST
+            self._count = None
 
     def _called(self, name: str, units: int) -> None:
         """They are older than what we hold, and must not wait until that is done; but nothing waits
@@ -204,6 +207,7 @@ class Crew(Machine[events.Event, Command]):
     # What follows from the state of things.
 
     def _settle(self) -> None:
+        self._count = None
         self._make_way()
         if not self._recalling:
             self._start()
@@ -314,10 +318,11 @@ class Crew(Machine[events.Event, Command]):
         return max(self._idle(), 1 if is_next and not self._has_enough(customer) else 0)
 
     def _have(self) -> int:
-        have = len(self.tickets)
-        for one in self.customers.values():
-            have += len(one.backlog) + self._expected(one)
-        return have
+        """All units that are here, or about to come; counted once while nothing changes."""
+        if self._count is None:
+            here = (len(one.backlog) + self._expected(one) for one in self.customers.values())
+            self._count = len(self.tickets) + sum(here)
+        return self._count
 
     def _expected(self, customer: Customer) -> int:
         """Units that are about to come."""
@@ -362,6 +367,7 @@ class Crew(Machine[events.Event, Command]):
         self._serial += 1
         park = park and not self.leaving
         pull = customer.pull(self._serial, want, idle, park=park, now=self._now)
+        self._count = None
         self._out.append(Ask(customer.name, pull))
 
     def _bring_last_results(self) -> None:
