@@ -85,7 +85,9 @@ def test_the_other_side_refuses_ours(certs: Path) -> None:
 def test_all_is_well_but_nobody_links(certs: Path) -> None:
     """Then it is no node."""
     with server(certs / "beta") as endpoint:
-        assert "is it a node of a mesh?" in diagnose(endpoint, security(certs / "alpha"))
+        assert "is it a node of a mesh, and are we a member?" in diagnose(
+            endpoint, security(certs / "alpha")
+        )
 
 
 def test_the_other_side_speaks_no_tls(certs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from steelyard.mesh.transport.security import Security
 PATIENCE = 2.0  # seconds, for each step
 WORD = 0.5  # seconds for a refusal to arrive
 _NO_TLS = "{} does not speak TLS: write tcp/…, or start it with certificates"
-_NO_LINK = "{} answers, but does not link to us; is it a node of a mesh?"
+_NO_LINK = "{} answers, but does not link to us; is it a node of a mesh, and are we a member?"
 
 
 def diagnose(endpoint: Endpoint, security: Security | None) -> str:

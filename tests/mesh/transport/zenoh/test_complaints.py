@@ -28,6 +28,18 @@ def test_complaints(said: str, meant: str) -> None:
     assert told.endswith(f"({said})")
 
 
+def test_who_is_no_member_is_told() -> None:
+    """Its certificate is good, but its name is not among those that may take part."""
+    line = (
+        "INFO net-0 \x1b[2mzenoh::net::routing::interceptor::access_control\x1b[0m: 1f2b did not "
+        "match any configured ACL subject. Default permission `Deny` will be applied on all"
+    )
+    told = meaning(line + "\n")
+    assert told is not None
+    assert told.startswith("who connected is not among our members")
+    assert told.endswith("(1f2b did not match any configured ACL subject)")
+
+
 @pytest.mark.parametrize("line", ["Traceback (most recent call last):\n", "WARN zenoh::net: x\n"])
 def test_the_rest(line: str) -> None:
     """What is not about a connection is none of ours."""

@@ -21,16 +21,18 @@ import zenoh
 
 log = logging.getLogger(__name__)
 
-LEVEL = "zenoh_link_tls::unicast=warn"  # unless RUST_LOG asks for another
+_LINKS, _ACCESS = "zenoh_link_tls::unicast", "zenoh::net::routing::interceptor::access_control"
+LEVEL = f"{_LINKS}=warn,{_ACCESS}=info"  # unless RUST_LOG asks for another
 STILL = 60.0  # seconds for which the same is not said again: who is turned away comes back at once
 OUTPUT = 1  # the file descriptor
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Its hint, to increase the limit of open files, is for another trouble.
-_COMPLAINT = re.compile(r"zenoh_link_tls::unicast: (.*?)(?:\. Hint: .*)?$")
+_COMPLAINT = re.compile(rf"(?:{_LINKS}|{_ACCESS}): (.*?)(?:\. (?:Hint: |Default).*)?$")
 _MEANINGS = (
     ("received fatal alert", "who connected refuses our certificate: is it of another authority?"),
     ("invalid peer certificate", "who connected has a certificate that is not of our authority"),
     ("no certificates", "who connected showed no certificate; `steelyard mesh certs` makes them"),
+    ("any configured acl subject", "who connected is not among our members (--member)"),
     ("corrupt message", "who connected does not speak TLS: it should join tls/…"),
 )
 
