@@ -269,6 +269,17 @@ def test_a_unit_that_hurt_is_tried_at_another_node() -> None:
     assert grants(play.do(NodeGone("c"))) == {2: [1]}  # it has hurt all that are there
 
 
+def test_a_unit_that_hurt_does_not_wait_for_ever_for_another_node() -> None:
+    """The others may be busy for hours."""
+    play = Play("ab")
+    play.submit(1, retries=9)
+    play.pull("a")
+    assert play.pull("a", results=[(1, Kind.CRASHED)]) == []
+    assert play.desk.wakeup == play.now + unserved.PATIENCE
+    play.now += unserved.PATIENCE
+    assert grants(play.do(Tick())) == {2: [1]}
+
+
 def test_who_may_not_have_a_unit_is_not_told_of_it() -> None:
     """Else it would ask again and again."""
     play = Play("ab")

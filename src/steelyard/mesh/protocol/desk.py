@@ -53,6 +53,7 @@ class Desk(Machine[events.Event, Command]):
         self._avoiding: dict[int, Entry] = {}  # units that are not for all who serve them
         self._unserved = Unserved()
         self._forlorn: dict[int, float] = {}  # units that all did refuse who are there, and until
+        self._grudges: dict[int, float] = {}  # units that did harm somewhere, and until
         self._returned: list[Entry] = []  # units that were put back, and that nobody has yet
         self._stops: defaultdict[str, list[int]] = defaultdict(list)
 
@@ -214,10 +215,14 @@ class Desk(Machine[events.Event, Command]):
         self._end(entry, Signal.REFUSED, result, name)
 
     def _hurt(self, entry: Entry, result: Result, name: str) -> None:
-        """It is tried elsewhere: where everything hurts, this must not be the end of every unit."""
+        """It is tried elsewhere: where everything hurts, this must not be the end of every unit.
+
+        But not for ever, if all others are busy for long.
+        """
         entry.hurts += 1
         entry.harmed.add(name)
         self._avoiding[entry.task.number] = entry
+        self._grudges[entry.task.number] = self._now + PATIENCE
         self._forgive(entry)
         if entry.hurts > entry.task.rules.retries:
             self._end(entry, Signal.SPENT, result, name)
@@ -293,8 +298,8 @@ class Desk(Machine[events.Event, Command]):
     def _settle(self) -> None:
         self._finish(self._expiry.due(self._now), Signal.EXPIRED)
         self._refuse_unserved()
-        if self._forlorn:
-            self._refuse_forlorn()
+        if self._forlorn or self._grudges:
+            self._lose_patience()
         if self.todo.total or self._next_hedge <= self._now:
             self._wake_idle()
         if self.todo.total:
@@ -311,14 +316,20 @@ class Desk(Machine[events.Event, Command]):
             reason = f"no node serves {function}; those that are there serve {served}"
             self._finish(list(self.todo.lines[function]), Signal.REFUSED, reason)
 
-    def _refuse_forlorn(self) -> None:
+    def _lose_patience(self) -> None:
+        """With units that nobody knows, and with those who avoid where they did harm."""
         for number, until in list(self._forlorn.items()):
             entry = self.entries.get(number)
-            if entry is None or not self._all_refused(entry):
+            over = until <= self._now
+            if over or entry is None or not self._all_refused(entry):
                 del self._forlorn[number]
-            elif until <= self._now:
-                del self._forlorn[number]
+            if over and entry is not None and self._all_refused(entry):
                 self._refuse(entry)
+        for number, until in list(self._grudges.items()):
+            if until <= self._now or number not in self.entries:
+                del self._grudges[number]
+                if number in self.entries:
+                    self.entries[number].harmed.clear()
 
     def _wake_idle(self) -> None:
         is_overdue = self._next_hedge <= self._now
@@ -357,9 +368,9 @@ class Desk(Machine[events.Event, Command]):
     def _set_wakeup(self) -> None:
         idle = [self.nodes.by_name[name] for name in self._parking.idle]
         self._next_hedge = self._hedging.next(self.inflight.values(), idle) if idle else inf
-        forlorn = min(self._forlorn.values(), default=inf)
+        patience = min((*self._forlorn.values(), *self._grudges.values()), default=inf)
         expiry, unserved = self._expiry.next(self.entries), self._unserved.next
-        self.wakeup = min(expiry, unserved, forlorn, self._next_hedge)
+        self.wakeup = min(expiry, unserved, patience, self._next_hedge)
 
 
 def _fitting(entries: Sequence[Entry], idle: int) -> int:
