@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from steelyard.errors import UsageError
-from steelyard.mesh.transport.endpoints import Endpoint, locators, parse, settle
+from steelyard.mesh.transport.endpoints import Endpoint, locators, obstacle, parse, settle
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,17 @@ def test_a_wildcard_is_told_as_the_addresses_it_stands_for() -> None:
     assert Endpoint("tcp", "127.0.0.1", 7) in found
     assert not any(one.wildcard for one in found)
     assert locators(Endpoint("tcp", "10.0.0.1", 7)) == [Endpoint("tcp", "10.0.0.1", 7)]
+
+
+def test_what_is_in_the_way_of_listening() -> None:
+    """It is told before Zenoh is asked, who would say it in its own words."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert obstacle(Endpoint("tcp", "127.0.0.1", port)) == "Address already in use"
+    assert obstacle(Endpoint("tcp", "127.0.0.1", port)) is None
+    assert obstacle(Endpoint("tcp", "*", 0)) is None
+    assert obstacle(Endpoint("tcp", "::1", 0)) is None
+    assert "assign" in str(obstacle(Endpoint("tcp", "192.0.2.99", 0)))
+    assert obstacle(Endpoint("tcp", "no.such.host.invalid", 1)) is not None

@@ -65,6 +65,22 @@ def settle(endpoint: Endpoint) -> Endpoint:
         return Endpoint(endpoint.protocol, endpoint.host, probe.getsockname()[1])
 
 
+def obstacle(endpoint: Endpoint) -> str | None:
+    """Why nobody can listen there, if so."""
+    host = None if endpoint.wildcard else endpoint.host
+    try:
+        found = socket.getaddrinfo(
+            host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, _, _, _, address = found[0]
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
 def locators(endpoint: Endpoint) -> list[Endpoint]:
     """What others may connect to: of a wildcard, every IPv4 address of this machine."""
     if not endpoint.wildcard:

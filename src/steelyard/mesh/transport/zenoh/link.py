@@ -62,6 +62,9 @@ class ZenohLink:
             security.check()
         keys = Keys(mesh, version)
         given = secure_endpoints(listen or [ANYWHERE], security, insecure=insecure)
+        for one in given:
+            if (why := endpoints.obstacle(one)) is not None:
+                raise LinkError(f"cannot listen on {one}: {why}", hint="give another address")
         here = [endpoints.settle(one) for one in given]
         there = secure_endpoints(join, security, insecure=insecure)
         settings = config.member(
@@ -72,7 +75,10 @@ class ZenohLink:
                 self._session = zenoh.open(settings)
         except zenoh.ZError as error:
             listed = ", ".join(map(str, here))
-            raise LinkError(f"cannot listen on {listed}: {error}", hint="is it in use?") from None
+            said = str(error).partition(" at /")[0]  # where in Zenoh's source is of no use here
+            raise LinkError(
+                f"cannot listen on {listed}: {said}", hint="try again, or give another address"
+            ) from None
         self._hasten = Hasten(self._session)
         self._identity = str(self._session.zid())
         self.locators = [str(one) for each in here for one in endpoints.locators(each)]
