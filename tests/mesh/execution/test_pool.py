@@ -393,9 +393,12 @@ def test_a_new_child_whose_socket_was_full_works_on_when_all_was_taken_back(tmp_
     for _ in range(60):  # short ones, so that many are given ahead
         stage.value("add", 1)
     bad, large = stage.unit("kill_self"), bytes(30_000)
-    stage.pool.start_all([bad, *(stage.unit("echo", large) for _ in range(20))])
+    others = [stage.unit("echo", large) for _ in range(20)]
+    stage.pool.start_all([bad, *others])
     assert stage.outcome(bad[0]).kind is Kind.CRASHED
-    assert len(back) == 20
+    done = {ticket for ticket, _ in others} - set(back)  # the new child may have begun already
+    assert len(done) < 20
+    assert {stage.outcome(ticket).kind for ticket in done} <= {Kind.VALUE}
     assert stage.value("add", 1) == 1
     stage.pool.close()
 
