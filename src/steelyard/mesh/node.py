@@ -22,6 +22,7 @@ from steelyard.mesh.transport.base import Link, Peer, Query
 
 log = logging.getLogger(__name__)
 
+LARGE = 65_536  # bytes; what is larger may fill a socket
 CHILDREN = 60.0  # seconds that they may take to start; units then fail, and say why
 
 MakePool = Callable[[int, Deliver], Executor]
@@ -36,6 +37,7 @@ class Node:
         self._functions = frozenset(card.functions)
         self._crew = Crew(card.procs)
         self._left = threading.Event()
+        self._is_bulky = False  # whether results were large, the last time
         self._began = time.monotonic()
         self._loop: Loop[events.Event] = Loop("steelyard-node", self._handle)
         self._pool = make_pool(card.procs, self._ended)
@@ -89,8 +91,12 @@ class Node:
             query.refuse(error.message)
 
     def _granted(self, client: str, serial: int, payload: bytes) -> None:
+        """In the thread in which the link reads. A write of its own may wait until the other side
+        has read, and that must not wait for us: so large things are left to the loop's thread."""
+        bulky = self._is_bulky or len(payload) > LARGE
+        take = self._loop.put if bulky else self._loop.here
         try:
-            self._loop.here(events.Granted(client, serial, codec.read_grant(payload)))
+            take(events.Granted(client, serial, codec.read_grant(payload)))
         except SteelyardError as error:
             log.warning("client %s: %s", client, error)
             self._loop.put(events.PullFailed(client, serial))
@@ -100,6 +106,7 @@ class Node:
         self._loop.put(events.PullFailed(client, serial))
 
     def _ended(self, outcomes: Sequence[Outcome]) -> None:
+        self._is_bulky = any(len(one.value) > LARGE for one in outcomes)
         self._loop.here(*(_ended(one) for one in outcomes))
 
     # What is done about it, in the thread of the loop.
