@@ -119,6 +119,34 @@ async def test_group_left_by_a_killed_agent_is_removed(make: Make) -> None:
     await second.stop("one", 0)
 
 
+def test_parent_that_another_agent_removes_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Agents share a parent, and each removes it when nothing seems to be in it."""
+    enable, shared = cgroup._enable, tmp_path / "steelyard"
+    removed = []
+
+    def remove(hierarchy: cgroup.Hierarchy, group: Path) -> None:
+        enable(hierarchy, group)
+        if group == shared and len(removed) < 3:
+            removed.append(group)
+            cgroup.remove_group(group)
+
+    monkeypatch.setattr(cgroup, "_enable", remove)
+    hierarchy = cgroup.Hierarchy("memory", 1, tmp_path)
+    group = cgroup.make_group(hierarchy, tmp_path, Path("steelyard/app/one"), MEGA)
+    assert group == shared / "app" / "one"
+    assert (group / "memory.limit_in_bytes").read_text() == str(MEGA)
+    assert len(removed) == 3
+
+
+def test_group_that_cannot_be_made(tmp_path: Path) -> None:
+    """There is an end to it when the place itself is gone."""
+    hierarchy = cgroup.Hierarchy("memory", 1, tmp_path)
+    with pytest.raises(FileNotFoundError, match="gone"):
+        cgroup.make_group(hierarchy, tmp_path / "gone" / "place", Path("steelyard/one"), MEGA)
+
+
 @pytest.fixture
 def unified(tmp_path: Path) -> Path:
     """A hierarchy of version 2 as an agent sees it before the first worker."""

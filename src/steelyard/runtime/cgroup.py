@@ -12,6 +12,7 @@ Source: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/ of the kernel.
 from __future__ import annotations
 
 import contextlib
+import errno
 import shlex
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,10 @@ from pathlib import Path
 ROOT = Path("/sys/fs/cgroup")
 PERIOD = 100_000  # µs, the kernel's default
 _LEAST_QUOTA = 1_000  # µs, the kernel refuses less
+_ATTEMPTS = 20  # at a group whose parents vanish
+# What is said of a parent that has gone: to a new folder in it, to who writes a file in it, and to
+# who found it there and looked again.
+_GONE = {errno.ENOENT, errno.ENODEV, errno.EEXIST}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,21 @@ def limit_files(hierarchy: Hierarchy, value: float) -> dict[str, str]:
 
 
 def make_group(hierarchy: Hierarchy, place: Path, path: Path, value: float) -> Path:
-    """Create `path` below `place` with its limit; OSError says why it cannot be."""
-    group = place / path
+    """Create `path` below `place` with its limit; OSError says why it cannot be.
+
+    Another agent may remove a group above it that is still empty, since it is its parent, too.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            return _make_group(hierarchy, place / path, place, value)
+        except OSError as error:
+            if error.errno not in _GONE:
+                raise
+            last = error
+    raise last
+
+
+def _make_group(hierarchy: Hierarchy, group: Path, place: Path, value: float) -> Path:
     for parent in reversed(group.parents):
         if parent.is_relative_to(place):
             parent.mkdir(exist_ok=True)
