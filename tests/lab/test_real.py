@@ -17,8 +17,14 @@ def simulated(job, method, window):
 
 def test_every_method_is_played_beside_its_simulation():
     """In both scenarios, on the same job; what is not delivered is told."""
-    watcher = Counting()
-    report = run(Real(simulated, units=30, runs=2), watcher)
+    watcher, played = Counting(), []
+
+    def play(job, method, window):
+        played.append(tuple(job.works))
+        return simulated(job, method, window)
+
+    report = run(Real(play, units=30, runs=2), watcher)
+    assert len(set(played)) == 2  # jobs, the same for all methods
     assert watcher.done == watcher.planned == 2 * len(report.table("jobs").rows)
     assert [row[:2] for row in report.table("jobs").rows] == [
         (scenario, method) for scenario in SCENARIOS for method in (*PUSHED, PULL)

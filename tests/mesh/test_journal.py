@@ -28,6 +28,16 @@ def test_a_journal_that_cannot_be_written_for_a_moment_goes_on(tmp_path: Path) -
     other.close()
 
 
+def test_a_line_that_cannot_be_kept_does_not_end_a_journal(tmp_path: Path) -> None:
+    """What was begun with it is undone."""
+    journal = Journal(tmp_path / "journal")
+    with pytest.raises(JournalError):
+        journal.add([Line(b"one", b"", "", 0.0), Line(b"two", None, "", 0.0)])  # type: ignore[arg-type]
+    journal.add([Line(b"three", b"", "", 0.0)])
+    assert list(journal.find([b"one", b"two", b"three"])) == [b"three"]
+    journal.close()
+
+
 def test_somebody_elses_file_is_no_journal(tmp_path: Path) -> None:
     """It is told before anything is submitted."""
     with sqlite3.connect(tmp_path / "file") as file:

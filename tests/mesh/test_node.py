@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Queue
@@ -62,6 +63,9 @@ def test_a_newcomer_does_not_wait_for_what_a_child_has_ahead(own: Network, tmp_p
         many = first.map(jobs.mark_after, [str(gate)] * 100, [str(runs)] * 100, range(100))
         customers = node._crew.customers
         wait_until(lambda: len(customers[old.identity].running) > 20, PATIENCE)
+        status = node.status()
+        assert status["running"] == 1
+        assert status["waiting"] >= 20  # type: ignore[operator]
         one = second.map(jobs.mark_after, [str(gate)], [str(runs)], [100])
         wait_until(lambda: len(customers[old.identity].running) == 1, PATIENCE)
         gate.touch()
@@ -141,6 +145,26 @@ def test_a_node_runs_only_what_it_serves(own: Network) -> None:
     assert result.kind is Kind.UNKNOWN  # type: ignore[attr-defined]
     assert b"os:getcwd is not served" in result.value  # type: ignore[attr-defined]
     node.close()
+
+
+@pytest.mark.parametrize("size", [50_000, 100_000])
+def test_the_thread_that_reads_does_nothing_large(own: Network, size: int) -> None:
+    """It would wait for the other side, which may wait for it: neither after a large grant, nor
+    when large results are to be brought."""
+    node = new_node(own, procs=1)
+    threads: list[str] = []
+    start_all = node._pool.start_all
+
+    def spy(batch: object) -> None:
+        threads.append(threading.current_thread().name)
+        start_all(batch)  # type: ignore[arg-type]
+
+    node._pool.start_all = spy  # type: ignore[method-assign]
+    with mesh.Client(link=own.link()) as client:
+        for _ in range(3):
+            assert len(client.submit(jobs.double, "x" * size).result(PATIENCE)) == 2 * size
+    node.close()
+    assert set(threads[1:]) == {"steelyard-node"}
 
 
 def test_a_busy_node_that_is_called_comes(own: Network, tmp_path: Path) -> None:

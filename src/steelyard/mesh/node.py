@@ -151,13 +151,15 @@ class Node:
     def status(self) -> dict[str, object]:
         """What people may want to know."""
         customers = list(self._crew.customers.values())
+        with_children = len(self._crew.tickets)  # most of which they have not begun, perhaps
+        running = min(self.card.procs, with_children)
         return {
             "name": self.card.name,
             "procs": self.card.procs,
             "functions": list(self.card.functions),
             "release": self.card.release,
-            "running": len(self._crew.tickets),
-            "waiting": sum(len(one.backlog) for one in customers),
+            "running": running,
+            "waiting": with_children - running + sum(len(one.backlog) for one in customers),
             "done": self._crew.done,
             "seconds": time.monotonic() - self._began,
             "clients": len(customers),
