@@ -21,6 +21,12 @@ def add(one: int, other: int) -> int:
 
 
 @mesh.unit
+def repeat(text: str, times: int) -> str:
+    """Results of any size."""
+    return text * times
+
+
+@mesh.unit
 def fail(number: int) -> int:
     raise ValueError(f"{number} is not to my taste")
 
