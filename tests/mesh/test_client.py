@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -248,9 +249,19 @@ def test_wrong_wishes_are_told(new_client: Callable[..., mesh.Client], tmp_path:
         mesh.Client([7447])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="list of endpoints"):
         mesh.Client("tcp/127.0.0.1:1")
+    with pytest.raises(UsageError, match="never meets a node"):
+        mesh.Client()
     with pytest.raises(mesh.journal.JournalError, match="cannot be used"):
-        mesh.Client(journal=tmp_path / "no" / "such" / "folder")
+        mesh.Client(["tcp/127.0.0.1:1"], journal=tmp_path / "no" / "such" / "folder")
     before = threading.active_count()
     with pytest.raises(UsageError, match="needs certificates"):
         mesh.Client(["tls/127.0.0.1:1"], journal=tmp_path / "journal")
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(
+    "way", [{"join": ["tcp/127.0.0.1:1"]}, {"listen": ["tcp/127.0.0.1:0"]}, {"multicast": True}]
+)
+def test_any_way_to_meet_is_enough(way: dict[str, Any]) -> None:
+    """A node may come later, or come to us."""
+    assert mesh.Place(**way).can_meet

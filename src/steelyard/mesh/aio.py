@@ -1,4 +1,5 @@
-"""A client for asyncio. Nothing here blocks the event loop.
+"""A client for asyncio. Nothing here waits in the event loop; arguments of `submit` are packed in
+it, which is felt from some megabytes on.
 
 async with mesh.AsyncClient(join=["tcp/127.0.0.1:7447"]) as client:
     async for answer in client.map(render, tiles):

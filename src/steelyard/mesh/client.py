@@ -66,9 +66,15 @@ class Client:
             raise UsageError(f"a weight of {weight} is no share", hint="above 0; 1 is usual")
         if isinstance(join, str) or not all(isinstance(one, str) for one in join):
             raise UsageError("join is a list of endpoints", hint='join=["tcp/HOST:PORT"]')
+        place = place or Place(join)
+        if link is None and not place.can_meet:
+            raise UsageError(
+                "a client that joins nobody never meets a node",
+                hint='join=["tcp/HOST:PORT"], where any of them listens',
+            )
         self._journal = None if journal is None else Journal(Path(journal))
         try:
-            self._link = link or open_link(place or Place(join))
+            self._link = link or open_link(place)
         except BaseException:
             if self._journal is not None:
                 self._journal.close()
@@ -198,12 +204,12 @@ class Client:
     def _send(self, kind: Kind, lot: Lot) -> list[int]:
         """The numbers of these units, but for those that an earlier life has done."""
         done: list[tuple[Sink, Answer]] = []
-        if self._journal is not None:
-            lot, done = self._resume(self._journal, kind, lot)
+        tasks = []
         with self._sending:
             if self._closed:  # and none of the lot counts
                 raise UsageError("this client is closed", hint="make another one")
-            tasks = []
+            if self._journal is not None:
+                lot, done = self._resume(self._journal, kind, lot)
             for arguments, sink in lot:
                 number = next(self._numbers)
                 self._sinks[number] = sink

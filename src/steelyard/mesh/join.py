@@ -28,6 +28,11 @@ class Place:
     insecure: bool = False  # off loopback without certificates, all the same
     multicast: bool = False  # find the others on this network without being told
 
+    @property
+    def can_meet(self) -> bool:
+        """Whether anybody can be found from here, or find us: nobody knows of a free port."""
+        return bool(self.join or self.listen or self.multicast)
+
 
 def open_link(place: Place) -> ZenohLink:
     """Join; whom we join may come later."""
