@@ -22,6 +22,9 @@ from tests.e2e.test_balancer_alone import answers
 EACH = 300  # connections of each mode
 PLACES = 500
 SECONDS = 8
+TIMEOUT = 6  # seconds of a normal client: less than the attack, so that waiting it out would fail
+
+pytestmark = pytest.mark.alone
 
 # -i, -n: seconds between two pieces; -s: the body's announced size; -z: bytes of a read;
 # -w, -y: the window; -k: requests on a connection, so that answers outgrow all buffers.
@@ -60,7 +63,7 @@ async def ask_until(over: asyncio.Future[object], url: str) -> list[object]:
     """One request after the other, each on a connection of its own; what came of them."""
     outcomes: list[object] = []
     while not over.done():
-        async with httpx.AsyncClient(timeout=6) as client:
+        async with httpx.AsyncClient(timeout=TIMEOUT) as client:
             try:
                 outcomes.append((await client.get(url)).status_code)
             except httpx.TransportError as error:
