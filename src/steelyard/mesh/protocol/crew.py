@@ -24,12 +24,12 @@ from steelyard.mesh.protocol.customer import MOST, Customer
 from steelyard.mesh.protocol.machine import Machine
 from steelyard.mesh.protocol.messages import Result
 from steelyard.mesh.protocol.standing import Standing, Word
+from steelyard.mesh.protocol.stock import SLOW, Stock
 from steelyard.mesh.protocol.ticket import Ticket
 
 LINGER = 0.06  # seconds that a result waits for others, while there is a lot to do
 BRIEFLY = 0.005  # seconds that it waits in any case while all children are busy
 LARGE = 65_536  # bytes of results that do not wait
-SLOW = 0.05  # seconds without an answer, after which others are asked as well
 LATELY = 1.0  # seconds after its last unit for which a client may be expected to come again
 SETTLED = 0.005  # seconds after which a parked pull is believed to be parked
 REST = 0.1  # seconds that a client is left alone after a failure
@@ -48,6 +48,7 @@ class Crew(Machine[events.Event, Command]):
         self.procs = procs
         self.customers: dict[str, Customer] = {}
         self.tickets: dict[int, Ticket] = {}  # what the children have
+        self._stock = Stock(procs, self.customers, self.tickets)
         self.leaving = False
         self.done = 0
         self._left = False
@@ -57,10 +58,9 @@ class Crew(Machine[events.Event, Command]):
         self._in_vain = False  # nothing came back; until a unit ends
         self._heard = self._heard_before = -inf  # when units ended, the last times
         self._last: Customer | None = None  # whose unit was given to a child last
-        self._count: int | None = None  # units that we have, if that is known
 
     def _take(self, event: events.Event) -> None:
-        self._count = None
+        self._stock.changed(self._now)
         match event:
             case events.Ended():
                 self._ended(event)
@@ -117,7 +117,7 @@ class Crew(Machine[events.Event, Command]):
             self._catch_up(customer)
         if not self.leaving:
             customer.take(grant.orders)
-            customer.level = max(0, self._have() - self.procs)
+            customer.level = max(0, self._stock.spare)
         self._drop(customer, grant.stop)
         if event.serial == customer.latest:
             refused = pull.want and not grant.orders
@@ -147,7 +147,7 @@ class Crew(Machine[events.Event, Command]):
         if serial == customer.latest:
             customer.hear(Word.FAILED)
             customer.rested = self._now + REST
-            self._count = None
+            self._stock.changed(self._now)
 
     def _called(self, name: str, units: int) -> None:
         """They are older than what we hold, and must not wait until that is done; but nothing waits
@@ -207,7 +207,7 @@ class Crew(Machine[events.Event, Command]):
     # What follows from the state of things.
 
     def _settle(self) -> None:
-        self._count = None
+        self._stock.changed(self._now)
         self._make_way()
         if not self._recalling:
             self._start()
@@ -251,7 +251,7 @@ class Crew(Machine[events.Event, Command]):
         if not waiting:
             return None
         if len(waiting) > 1:
-            waiting.sort(key=lambda one: (self._has_enough(one), one.served))
+            waiting.sort(key=lambda one: (self._stock.has_enough(one), one.served))
         customer = waiting[0]
         others = (one for one in self.customers.values() if one is not customer)
         shared = any(one.busy or self._now < one.ended_at + LATELY for one in others)
@@ -274,62 +274,14 @@ class Crew(Machine[events.Event, Command]):
         """Ask for work, whoever was served least first."""
         askable = [one for one in self.customers.values() if one.standing in ASKABLE]
         for customer in sorted(askable, key=lambda one: one.served):
-            idle = self._idle_for(customer)
-            if idle or self._is_low(customer):
+            idle = self._stock.idle_for(customer)
+            if idle or self._stock.is_low(customer):
                 self._pull(customer, park=not self._promising(customer), idle=idle)
-
-    def _spare(self, customer: Customer) -> int:
-        return 0 if customer.standing is Standing.LAST else min(MOST, customer.spare * self.procs)
-
-    def _is_low(self, customer: Customer) -> bool:
-        """Whether half of the spare units are gone that we want, or did get last time."""
-        spare = self._spare(customer)
-        have = self._have() - self.procs
-        return 2 * have < min(spare, customer.level)
 
     def _promising(self, but: Customer) -> bool:
         """Whether another client may have work."""
         others = (one for one in self.customers.values() if one is not but)
         return any(one.standing in PROMISING for one in others)
-
-    def _room(self, spare: int) -> int:
-        """How many more units we want."""
-        return self.procs + spare - self._have()
-
-    def _idle(self) -> int:
-        return max(0, self.procs - self._have())
-
-    def _has_enough(self, customer: Customer) -> bool:
-        """Whether it has its share of the children, and nobody knows for how long: of the first
-        units of a client none has ended, nothing is charged, and it would be next for ever."""
-        if customer.mean is not None:
-            return False
-        weights = sum(one.weight for one in self.customers.values() if one.busy)
-        return len(customer.running) * weights >= self.procs * customer.weight
-
-    def _idle_for(self, customer: Customer) -> int:
-        """Children that would start its units at once: who is next has the next one that is free.
-
-        Without this, a client with many units fills the node, and others never find it idle.
-        """
-        others = [one.served for one in self.customers.values() if one.busy and one is not customer]
-        waits = customer.backlog or self._expected(customer)
-        is_next = others and not waits and customer.served <= min(others)
-        return max(self._idle(), 1 if is_next and not self._has_enough(customer) else 0)
-
-    def _have(self) -> int:
-        """All units that are here, or about to come; counted once while nothing changes."""
-        if self._count is None:
-            here = (len(one.backlog) + self._expected(one) for one in self.customers.values())
-            self._count = len(self.tickets) + sum(here)
-        return self._count
-
-    def _expected(self, customer: Customer) -> int:
-        """Units that are about to come."""
-        last = customer.last_pull
-        if customer.standing is not Standing.ASKED or last is None:
-            return 0
-        return last.pull.want if self._now < last.at + SLOW else 0
 
     def _speak(self, customer: Customer) -> None:
         """Whatever else the client has to know now."""
@@ -342,7 +294,7 @@ class Crew(Machine[events.Event, Command]):
         """When its results are to be sent."""
         if not customer.results or customer.standing in (Standing.ASKED, Standing.RESTING):
             return inf
-        if not customer.busy or self._idle() or _size(customer.results) >= LARGE:
+        if not customer.busy or self._stock.idle or _size(customer.results) >= LARGE:
             return self._now
         return customer.results_since + self._linger(customer)
 
@@ -357,17 +309,17 @@ class Crew(Machine[events.Event, Command]):
         last = customer.last_pull
         if customer.standing is not Standing.PARKED or last is None or self.leaving:
             return inf
-        return inf if bool(last.pull.idle) is bool(self._idle()) else last.at + SETTLED
+        return inf if bool(last.pull.idle) is bool(self._stock.idle) else last.at + SETTLED
 
     def _pull(
         self, customer: Customer, *, park: bool, idle: int | None = None, least: int = 0
     ) -> None:
-        idle = 0 if self.leaving else self._idle() if idle is None else idle
-        want = 0 if self.leaving else max(idle, least, self._room(self._spare(customer)))
+        idle = 0 if self.leaving else self._stock.idle if idle is None else idle
+        want = 0 if self.leaving else max(idle, least, self._stock.room(customer))
         self._serial += 1
         park = park and not self.leaving
         pull = customer.pull(self._serial, want, idle, park=park, now=self._now)
-        self._count = None
+        self._stock.changed(self._now)
         self._out.append(Ask(customer.name, pull))
 
     def _bring_last_results(self) -> None:
