@@ -48,7 +48,7 @@ async def test_limits_changed_at_run_time_hold_across_a_restart(gateway):
     assert (told.min, told.max) == (3, 5)
     assert "3…5 (set at run time; configured 1…2) allowed" in g.cli("status").stdout
     g.cli("scale", "--reset")
-    told = await g.until(lambda told: len(told.workers) == 2)
+    told = await g.until(lambda told: len(told.workers) <= 2)  # its policy may want only one
     assert (told.min, told.max) == (1, 2)
 
 
