@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol import unserved
@@ -404,6 +405,42 @@ def test_units_expire() -> None:
     assert Stop("a", (1,)) in commands
 
 
+def test_what_a_node_avoids_does_not_keep_others_from_it() -> None:
+    """Neither when another node has it, nor when this one serves something else by now."""
+    play = Play("abc")
+    play.submit(1, retries=9)
+    play.pull("a")
+    assert play.pull("a", results=[(1, Kind.CRASHED)]) == []
+    assert grants(play.pull("b")) == {3: [1]}
+    assert grants(play.submit(2)) == {2: [2]}
+    play.pull("b", results=[(1, Kind.CRASHED)])
+    play.do(NodeAppeared("a", Offer(1, frozenset({"m:g"}))))
+    play.pull("a", holding=[2])
+    assert grants(play.do(Submitted((Task(3, "m:g", b"", Rules()),)))) == {5: [3]}
+
+
+def test_a_unit_that_hurt_is_tried_again_at_once_where_there_is_nobody_else() -> None:
+    """With one node there is no better place."""
+    play = Play("a")
+    play.submit(1, retries=9)
+    play.pull("a")
+    assert grants(play.pull("a", results=[(1, Kind.CRASHED)])) == {2: [1]}
+
+
+def test_a_unit_that_has_ended_is_not_refused_later() -> None:
+    """Whatever was remembered of it."""
+    play = Play("abc")
+    play.submit(1, retries=9)
+    play.pull("a")
+    play.pull("a", results=[(1, Kind.CRASHED)])
+    play.pull("b")
+    play.pull("b", results=[(1, Kind.UNKNOWN)])
+    play.pull("c", results=[(1, Kind.UNKNOWN)])
+    play.do(NodeGone("a"))
+    assert ends(play.do(Dropped((1,)))) == {1: State.CANCELLED}
+    assert play.desk.wakeup == inf
+
+
 def test_dropped_units_are_stopped() -> None:
     """Cancelled, once each."""
     play = Play()
@@ -448,6 +485,11 @@ def test_a_unit_is_refused_when_the_last_node_that_might_know_it_goes() -> None:
     play.pull("b")
     play.do(NodeGone("b"))
     assert play.desk.wakeup == play.now + unserved.PATIENCE
+    play.do(NodeAppeared("b", OFFER))
+    play.now += unserved.PATIENCE / 2
+    play.do(NodeGone("b"))
+    play.now += unserved.PATIENCE / 2
+    assert ends(play.do(Tick())) == {}
     play.do(NodeAppeared("b", OFFER))
     play.now += unserved.PATIENCE
     assert ends(play.do(Tick())) == {}

@@ -16,6 +16,7 @@ from math import ceil, inf
 
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol import desk_events as events
+from steelyard.mesh.protocol.avoidance import Avoidance
 from steelyard.mesh.protocol.desk_events import Call, Command, Deliver, Reply, Stop
 from steelyard.mesh.protocol.expiry import Expiry
 from steelyard.mesh.protocol.hedging import Hedging
@@ -26,7 +27,7 @@ from steelyard.mesh.protocol.nodes import Node, Nodes
 from steelyard.mesh.protocol.parking import Parked, Parking
 from steelyard.mesh.protocol.task import Copy, Entry, Task
 from steelyard.mesh.protocol.todo import Todo
-from steelyard.mesh.protocol.unserved import PATIENCE, Unserved
+from steelyard.mesh.protocol.unserved import Unserved
 
 SOON = 0.001  # seconds; the least that a unit is given
 LOSSES = 10  # nodes lost with a unit, before it is suspected to be the reason
@@ -50,10 +51,8 @@ class Desk(Machine[events.Event, Command]):
         self._hedging = Hedging(self.nodes)
         self._next_hedge = inf
         self._expiry = Expiry()
-        self._avoiding: dict[int, Entry] = {}  # units that are not for all who serve them
+        self._avoidance = Avoidance(self.nodes)
         self._unserved = Unserved()
-        self._forlorn: dict[int, float] = {}  # units that all did refuse who are there, and until
-        self._grudges: dict[int, float] = {}  # units that did harm somewhere, and until
         self._returned: list[Entry] = []  # units that were put back, and that nobody has yet
         self._stops: defaultdict[str, list[int]] = defaultdict(list)
 
@@ -89,6 +88,7 @@ class Desk(Machine[events.Event, Command]):
 
     def _appeared(self, name: str, offer: Offer) -> None:
         self.nodes.enter(name, offer)
+        self._avoidance.node_came()
         stranger = self._strangers.pop(name, None)
         if stranger is not None:
             self._pulled(name, stranger.pull, stranger.query)
@@ -102,10 +102,7 @@ class Desk(Machine[events.Event, Command]):
         for number in node.held:
             self.entries[number].losses += 1
         self._lose(node, list(node.held))
-        for entry in list(self._avoiding.values()):
-            self._forgive(entry)
-            if self._all_refused(entry):  # but who is gone may come back
-                self._forlorn.setdefault(entry.task.number, self._now + PATIENCE)
+        self._avoidance.node_left(self._now)
 
     def _pulled(self, name: str, pull: Pull, query: int) -> None:
         for result in pull.results:
@@ -199,38 +196,19 @@ class Desk(Machine[events.Event, Command]):
         self._requeue([entry])
 
     def _refused(self, entry: Entry, result: Result, name: str) -> None:
-        entry.refusals[name] = result
-        self._avoiding[entry.task.number] = entry
-        self._forgive(entry)
-        if self._all_refused(entry):
+        self._avoidance.refused(entry, result, name)
+        if self._avoidance.is_forlorn(entry):
             self._refuse(entry)
-
-    def _all_refused(self, entry: Entry) -> bool:
-        """Whether every node that is there did, of those that should know the function."""
-        serving = {node.name for node in self.nodes.serving(entry.task.function)}
-        return bool(self.nodes.by_name and entry.refusals) and serving <= entry.refusals.keys()
 
     def _refuse(self, entry: Entry) -> None:
         name, result = list(entry.refusals.items())[-1]
         self._end(entry, Signal.REFUSED, result, name)
 
     def _hurt(self, entry: Entry, result: Result, name: str) -> None:
-        """It is tried elsewhere: where everything hurts, this must not be the end of every unit.
-
-        But not for ever, if all others are busy for long.
-        """
         entry.hurts += 1
-        entry.harmed.add(name)
-        self._avoiding[entry.task.number] = entry
-        self._grudges[entry.task.number] = self._now + PATIENCE
-        self._forgive(entry)
+        self._avoidance.hurt(entry, name, self._now)
         if entry.hurts > entry.task.rules.retries:
             self._end(entry, Signal.SPENT, result, name)
-
-    def _forgive(self, entry: Entry) -> None:
-        """When there is nobody else, it may go where it did harm."""
-        if all(entry.avoids(node.name) for node in self.nodes.serving(entry.task.function)):
-            entry.harmed.clear()
 
     def _end(
         self,
@@ -247,7 +225,7 @@ class Desk(Machine[events.Event, Command]):
             del self.inflight[number]
         entry.state = transition(entry.state, signal)
         del self.entries[number]
-        self._avoiding.pop(number, None)
+        self._avoidance.ended(number)
         for holder in entry.copies:
             del self.nodes.by_name[holder].held[number]
             self._stops[holder].append(number)
@@ -282,9 +260,7 @@ class Desk(Machine[events.Event, Command]):
 
     def _available(self, node: Node) -> int:
         """Units to do that this node may have."""
-        others = (one for one in self._avoiding.values() if one.avoids(node.name))
-        waiting = sum(one.state is State.TODO and node.serves(one.task.function) for one in others)
-        return self.todo.count(node.serves) - waiting
+        return self.todo.count(node.serves) - self._avoidance.withheld(node)
 
     def _order(self, task: Task) -> Order:
         deadline = task.rules.deadline
@@ -298,8 +274,9 @@ class Desk(Machine[events.Event, Command]):
     def _settle(self) -> None:
         self._finish(self._expiry.due(self._now), Signal.EXPIRED)
         self._refuse_unserved()
-        if self._forlorn or self._grudges:
-            self._lose_patience()
+        if self._avoidance.next <= self._now:
+            for entry in self._avoidance.lose_patience(self._now):
+                self._refuse(entry)
         if self.todo.total or self._next_hedge <= self._now:
             self._wake_idle()
         if self.todo.total:
@@ -315,21 +292,6 @@ class Desk(Machine[events.Event, Command]):
             served = ", ".join(self.nodes.functions()) or "nothing"
             reason = f"no node serves {function}; those that are there serve {served}"
             self._finish(list(self.todo.lines[function]), Signal.REFUSED, reason)
-
-    def _lose_patience(self) -> None:
-        """With units that nobody knows, and with those who avoid where they did harm."""
-        for number, until in list(self._forlorn.items()):
-            entry = self.entries.get(number)
-            over = until <= self._now
-            if over or entry is None or not self._all_refused(entry):
-                del self._forlorn[number]
-            if over and entry is not None and self._all_refused(entry):
-                self._refuse(entry)
-        for number, until in list(self._grudges.items()):
-            if until <= self._now or number not in self.entries:
-                del self._grudges[number]
-                if number in self.entries:
-                    self.entries[number].harmed.clear()
 
     def _wake_idle(self) -> None:
         is_overdue = self._next_hedge <= self._now
@@ -368,9 +330,8 @@ class Desk(Machine[events.Event, Command]):
     def _set_wakeup(self) -> None:
         idle = [self.nodes.by_name[name] for name in self._parking.idle]
         self._next_hedge = self._hedging.next(self.inflight.values(), idle) if idle else inf
-        patience = min((*self._forlorn.values(), *self._grudges.values()), default=inf)
         expiry, unserved = self._expiry.next(self.entries), self._unserved.next
-        self.wakeup = min(expiry, unserved, patience, self._next_hedge)
+        self.wakeup = min(expiry, unserved, self._avoidance.next, self._next_hedge)
 
 
 def _fitting(entries: Sequence[Entry], idle: int) -> int:
