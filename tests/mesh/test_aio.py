@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from steelyard import mesh
+from steelyard.mesh import aio
 from steelyard.mesh.node import Node
 from steelyard.mesh.transport.memory import Network
 from tests.mesh import jobs
+from tests.mesh.conftest import PATIENCE
+from tests.waiting import wait_until
 
 
 async def test_answers_come_while_the_loop_goes_on(network: Network, nodes: list[Node]) -> None:
@@ -34,3 +40,95 @@ async def test_it_has_to_be_entered() -> None:
     """Without `async with` there is no client."""
     with pytest.raises(RuntimeError, match="async with"):
         await mesh.AsyncClient().submit(jobs.double, 1)
+
+
+class Held:
+    """Makes something in its own time, and knows what it was."""
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        self._make = make
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.made: list[Any] = []
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        self.begun.set()
+        assert self.go_on.wait(PATIENCE)
+        self.made.append(self._make(*args, **options))
+        return self.made[-1]
+
+    async def is_cancelled(self, task: asyncio.Task[Any]) -> None:
+        """The task is, while this is being made."""
+        assert await asyncio.to_thread(self.begun.wait, PATIENCE)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        self.go_on.set()
+
+
+async def test_who_does_not_want_to_enter_leaves_nothing(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that nobody has would stay for ever."""
+    held = Held(mesh.Client)
+    monkeypatch.setattr(aio, "Client", held)
+
+    async def enter() -> None:
+        async with mesh.AsyncClient(link=network.link()):
+            raise AssertionError
+
+    await held.is_cancelled(asyncio.create_task(enter()))
+    await asyncio.to_thread(wait_until, lambda: held.made and held.made[0]._closed, PATIENCE)
+
+
+async def test_who_does_not_want_a_job_leaves_no_units(
+    network: Network, nodes: list[Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would be done for nobody."""
+    async with mesh.AsyncClient(link=network.link()) as client:
+        held = Held(client.client.map)
+        monkeypatch.setattr(client.client, "map", held)
+
+        async def look() -> None:
+            async for _ in client.map(jobs.snooze, [3600.0] * 10):
+                raise AssertionError
+
+        await held.is_cancelled(asyncio.create_task(look()))
+        await asyncio.to_thread(wait_until, lambda: held.made, PATIENCE)
+        assert await asyncio.to_thread(held.made[0].wait, PATIENCE)
+
+
+async def test_others_have_their_turn_while_answers_are_there(
+    network: Network, nodes: list[Node]
+) -> None:
+    """Though there is nothing to wait for."""
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with mesh.AsyncClient(link=network.link()) as client:
+        answers = client.map(jobs.double, range(320))
+        await anext(answers)
+        await asyncio.to_thread(wait_until, lambda: client.client.status()["done"] == 320, PATIENCE)
+        task = asyncio.create_task(others())
+        assert len([answer async for answer in answers]) == 319
+        task.cancel()
+    assert turns >= 319 // aio.TURN
+
+
+def test_an_event_loop_that_has_ended_is_not_told(
+    network: Network, nodes: list[Node], caplog: pytest.LogCaptureFixture
+) -> None:
+    """And is no trouble for others."""
+    loop = asyncio.new_event_loop()
+    client = mesh.AsyncClient(link=network.link())
+    loop.run_until_complete(client.__aenter__())
+    answers = client.map(jobs.snooze, [0.0, 0.3])
+    assert loop.run_until_complete(anext(answers)).ok
+    loop.close()
+    assert client.client.map(jobs.snooze, [0.6] * 8).values(PATIENCE) == [0.6] * 8
+    client.client.close()
+    assert caplog.text == ""

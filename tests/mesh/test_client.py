@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -15,6 +17,7 @@ from steelyard.errors import UsageError
 from steelyard.mesh.execution.wire import WireError
 from steelyard.mesh.protocol import unserved
 from steelyard.mesh.protocol.lifecycle import State
+from steelyard.mesh.protocol.task import Rules
 from tests.mesh import jobs
 from tests.mesh.conftest import PATIENCE
 from tests.waiting import wait_until
@@ -234,6 +237,51 @@ def test_workers_are_those_that_serve_the_function(client: mesh.Client) -> None:
     assert str(client.map("math:sqrt", [4.0]).progress) == "0 of 1 units, 0 workers"
 
 
+def test_values_can_be_asked_for_again(client: mesh.Client, tmp_path: Path) -> None:
+    """After a timeout nothing is lost that was taken; a failure is told as often as one asks."""
+    gate = tmp_path / "gate"
+    gates = [str(tmp_path)] * 150 + [str(gate)]
+    job = client.map(jobs.mark_after, gates, [str(tmp_path)] * 151, range(151))
+    wait_until(lambda: job.done == 150, PATIENCE)
+    with pytest.raises(mesh.JobTimeoutError):
+        job.values(0.1)
+    gate.touch()
+    assert job.values(PATIENCE) == list(range(151))
+    failing = client.map(jobs.fail, range(300))
+    for _ in range(2):
+        with pytest.raises(mesh.UnitRaisedError):
+            failing.values(PATIENCE)
+
+
+def test_a_handler_of_a_signal_may_cancel(client: mesh.Client) -> None:
+    """Whatever its thread is at: it may be in the middle of taking an answer, or of submitting."""
+    job = client.map(jobs.snooze, [3600.0])
+    with client._sending, job._arrived:
+        job.cancel()
+    assert job.wait(PATIENCE)
+
+
+def test_who_waits_for_workers_is_told_of_the_end(new_client: Callable[..., mesh.Client]) -> None:
+    """Nobody will come any more."""
+    client = new_client()
+    found: list[bool] = []
+    waiting = threading.Thread(target=lambda: found.append(client.wait_for_workers(99)))
+    waiting.start()
+    client.close()
+    waiting.join(PATIENCE)
+    assert found == [False]
+
+
+def test_what_a_receiver_raises_hurts_nobody_else(client: mesh.Client) -> None:
+    """Whatever it is."""
+    future = client.submit(jobs.snooze, 0.1)
+    future.add_done_callback(lambda _: sys.exit("enough"))
+    job = client.map(jobs.double, range(100))
+    assert future.result(PATIENCE) == 0.1
+    assert job.values(PATIENCE) == list(range(0, 200, 2))
+    assert client.submit(jobs.double, 2).result(PATIENCE) == 4
+
+
 def test_a_map_needs_items(client: mesh.Client) -> None:
     """Of at least one iterable."""
     with pytest.raises(UsageError, match="needs the items"):
@@ -242,13 +290,17 @@ def test_a_map_needs_items(client: mesh.Client) -> None:
 
 def test_wrong_wishes_are_told(new_client: Callable[..., mesh.Client], tmp_path: Path) -> None:
     """Before anything is joined."""
-    for weight in (0, float("inf")):
+    for weight in (0, float("inf"), "large"):
         with pytest.raises(UsageError, match="no share"):
-            mesh.Client(weight=weight)
+            mesh.Client(weight=weight)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="list of endpoints"):
         mesh.Client([7447])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="list of endpoints"):
         mesh.Client("tcp/127.0.0.1:1")
+    with pytest.raises(UsageError, match="within = 'soon'"):
+        new_client().map(jobs.double, [1], within="soon")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"memory = 0\.5"):
+        new_client().starmap(jobs.double, [(1,)], rules=Rules(memory=0.5))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="never meets a node"):
         mesh.Client()
     with pytest.raises(mesh.journal.JournalError, match="cannot be used"):
@@ -265,3 +317,40 @@ def test_wrong_wishes_are_told(new_client: Callable[..., mesh.Client], tmp_path:
 def test_any_way_to_meet_is_enough(way: dict[str, Any]) -> None:
     """A node may come later, or come to us."""
     assert mesh.Place(**way).can_meet
+
+
+FORGOTTEN = """
+import atexit
+atexit.register(lambda: print(client._closed))
+from steelyard import mesh
+client = mesh.Client(["tcp/127.0.0.1:1"])
+job = client.map("m:f", iter(int, 1))
+"""
+
+FORKED = """
+import os
+from steelyard import mesh
+from steelyard.errors import UsageError
+with mesh.Client(["tcp/127.0.0.1:1"]) as client:
+    child = os.fork()
+    if not child:
+        try:
+            client.submit("m:f")
+        except UsageError as error:
+            print(error.message, flush=True)
+if child:
+    os.waitpid(child, 0)
+    print(client._closed)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [(FORGOTTEN, "True\n"), (FORKED, "this client was made before a fork\nTrue\n")],
+    ids=["that is never closed", "in a fork"],
+)
+def test_a_client(program: str, said: str) -> None:
+    """A program ends well, whatever it forgot; in a fork there is nothing to close."""
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout) == (0, said), done.stderr

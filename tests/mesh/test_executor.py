@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 
 import pytest
 
@@ -28,3 +28,23 @@ def test_shutting_down_cancels_when_asked(client: mesh.Client) -> None:
         executor.submit(jobs.double, 1)
     assert future.cancelled()
     assert client.submit(jobs.double, 4).result(PATIENCE) == 8
+
+
+def test_who_waits_for_several_is_told_of_cancelled_ones(client: mesh.Client) -> None:
+    """As the standard library's own do."""
+    futures = [client.submit(jobs.snooze, 3600.0) for _ in range(3)]
+    assert all(future.cancel() for future in futures)
+    assert futures[0].cancel()
+    assert wait(futures, PATIENCE).not_done == set()
+
+
+def test_a_future_may_be_cancelled_while_the_executor_shuts_down(client: mesh.Client) -> None:
+    """By another thread."""
+    executor = mesh.MeshExecutor(client)
+    future = executor.submit(jobs.snooze, 3600.0)
+    with ThreadPoolExecutor() as threads:
+        shut = threads.submit(executor.shutdown)
+        with pytest.raises(TimeoutError):
+            shut.result(0.1)
+        future.cancel()
+        shut.result(PATIENCE)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from fractions import Fraction
+from math import inf, nan
 from pathlib import Path
+from typing import Any
 
+import numpy
 import pytest
 
 from steelyard import mesh
@@ -40,12 +44,24 @@ def test_what_has_no_name_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"retries": -1}, {"retries": 1.5}, {"deadline": 0}, {"memory": -5}]
+    "wrong",
+    [
+        *({"retries": -1}, {"retries": 1.5}, {"retries": "2"}),
+        *({"deadline": 0}, {"deadline": nan}, {"deadline": "soon"}),
+        *({"memory": -5}, {"memory": 2.5}, {"memory": 2**63}, {"memory": inf}),
+    ],
 )
-def test_rules_that_cannot_be_kept_are_told(wrong: dict[str, int]) -> None:
+def test_rules_that_cannot_be_kept_are_told(wrong: dict[str, Any]) -> None:
     """When the module is imported."""
     with pytest.raises(UsageError, match=next(iter(wrong))):
         mesh.unit(**wrong)
+
+
+def test_rules_are_numbers_that_can_be_sent() -> None:
+    """Whatever kind of number they were."""
+    rules = rules_of(mesh.unit(retries=numpy.int64(1), deadline=Fraction(5, 2), memory=1e9)(len))  # type: ignore[arg-type,type-var]
+    assert rules == Rules(1, True, 2.5, 10**9)
+    assert [type(one) for one in rules] == [int, bool, float, int]
 
 
 def test_a_script_is_known_by_its_file(tmp_path: Path) -> None:

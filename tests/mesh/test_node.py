@@ -22,6 +22,8 @@ from tests.mesh import jobs
 from tests.mesh.conftest import MODULE, PATIENCE, new_node
 from tests.waiting import wait_until
 
+DOUBLE, NOTHING = f"{MODULE}:double", pack_call()
+
 
 @pytest.fixture
 def own() -> Iterator[Network]:
@@ -125,7 +127,15 @@ def test_a_lossy_network_loses_no_unit(own: Network) -> None:
         one.close()
 
 
-def test_a_node_runs_only_what_it_serves(own: Network) -> None:
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        (Order(1, "os:getcwd", NOTHING), b"os:getcwd is not served"),
+        (Order(1, DOUBLE, NOTHING, memory=1e9), b"no whole number of bytes"),  # type: ignore[arg-type]
+        (Order(1, DOUBLE, NOTHING, "soon"), b"no number of seconds"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_node_runs_only_what_it_serves_and_can(own: Network, order: Order, said: bytes) -> None:
     """Whatever a client sends."""
     link = own.link()
     pulls: list[object] = []
@@ -134,7 +144,6 @@ def test_a_node_runs_only_what_it_serves(own: Network) -> None:
         _, rest = codec.read_query(query.payload)
         pull = codec.read_pull(rest)
         pulls.extend(pull.results)
-        order = Order(1, "os:getcwd", codec.pack(([], {})))
         query.reply(codec.pack(Grant((order,) if pull.idle and not pulls else ())))
 
     link.serve(answer)
@@ -143,7 +152,7 @@ def test_a_node_runs_only_what_it_serves(own: Network) -> None:
     wait_until(lambda: pulls, PATIENCE)
     (result,) = pulls
     assert result.kind is Kind.UNKNOWN  # type: ignore[attr-defined]
-    assert b"os:getcwd is not served" in result.value  # type: ignore[attr-defined]
+    assert said in result.value  # type: ignore[attr-defined]
     node.close()
 
 

@@ -9,13 +9,21 @@ async with mesh.AsyncClient(join=["tcp/127.0.0.1:7447"]) as client:
 from __future__ import annotations
 
 import asyncio
+import functools
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable
+from concurrent.futures import Future
+from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from steelyard.mesh.answer import Answer
 from steelyard.mesh.client import Client
 from steelyard.mesh.job import Job
+
+T = TypeVar("T")
+
+TURN = 16  # answers that are there; after so many it is the turn of other tasks
 
 
 class AsyncClient:
@@ -26,7 +34,7 @@ class AsyncClient:
         self._client: Client | None = None
 
     async def __aenter__(self) -> Self:
-        self._client = await asyncio.to_thread(self._make)
+        self._client = await _in_thread(self._make, lambda client: client.close())
         return self
 
     async def __aexit__(
@@ -54,20 +62,45 @@ class AsyncClient:
         """Answers as they come; leaving the loop early cancels the rest."""
         loop = asyncio.get_running_loop()
         arrived = asyncio.Event()
-        job: Job = await asyncio.to_thread(self.client.map, function, *arguments, **options)
+        make = functools.partial(self.client.map, function, *arguments, **options)
+        job: Job = await _in_thread(make, lambda job: job.cancel())
 
         def wake() -> None:
-            loop.call_soon_threadsafe(arrived.set)
+            with suppress(RuntimeError):  # the event loop was closed, and nobody waits any more
+                loop.call_soon_threadsafe(arrived.set)
 
         job.tell(wake)
+        taken = 0
         try:
             while True:
                 arrived.clear()
                 if (answer := job.next_now()) is not None:
                     yield answer
+                    taken += 1
+                    if taken % TURN == 0:
+                        await asyncio.sleep(0)
                 elif job.over:
                     return
                 else:
                     await arrived.wait()
         finally:
             job.cancel()
+
+
+async def _in_thread(make: Callable[[], T], undo: Callable[[T], object]) -> T:
+    """What it makes; if that is not awaited to its end, it is undone as soon as it is there."""
+    made: Future[T] = Future()
+    made.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            made.set_result(make())
+        except BaseException as error:
+            made.set_exception(error)
+
+    threading.Thread(target=run, name="steelyard-make", daemon=True).start()
+    try:
+        return await asyncio.wrap_future(made)
+    except asyncio.CancelledError:
+        made.add_done_callback(lambda done: done.exception() or undo(done.result()))
+        raise

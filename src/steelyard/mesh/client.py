@@ -7,12 +7,14 @@ with mesh.Client(join=["tcp/127.0.0.1:7447"]) as client:
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import logging
 import os
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Sequence, Sized
 from concurrent.futures import Future
 from math import inf
@@ -25,7 +27,7 @@ from steelyard.mesh import codec
 from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.wire import pack_call
 from steelyard.mesh.feed import Feed, Lot, Sink
-from steelyard.mesh.function import name_of, rules_of
+from steelyard.mesh.function import checked, name_of, rules_of, seconds
 from steelyard.mesh.future import UnitFuture
 from steelyard.mesh.job import Job
 from steelyard.mesh.join import Place, open_link
@@ -39,6 +41,8 @@ from steelyard.mesh.protocol.task import Rules, Task
 from steelyard.mesh.transport.base import Link, Peer, Query
 
 log = logging.getLogger(__name__)
+
+LEAVING = 5.0  # seconds that a program which ends waits for who is told of a unit
 
 
 class Kind(NamedTuple):
@@ -62,8 +66,9 @@ class Client:
         place: Place | None = None,
         link: Link | None = None,
     ) -> None:
-        if not 0 < weight < inf:
-            raise UsageError(f"a weight of {weight} is no share", hint="above 0; 1 is usual")
+        name = name or f"{socket.gethostname()}:{os.getpid()}"
+        self._card = codec.Card(name, _share(weight))
+        card = codec.pack(self._card)
         if isinstance(join, str) or not all(isinstance(one, str) for one in join):
             raise UsageError("join is a list of endpoints", hint='join=["tcp/HOST:PORT"]')
         place = place or Place(join)
@@ -85,17 +90,18 @@ class Client:
         self._queries: dict[int, Query] = {}
         self._sinks: dict[int, Sink] = {}
         self._workers = threading.Condition()
-        self._sending = threading.Lock()  # what is sent is sent before it is closed
+        self._jobs: weakref.WeakSet[Job] = weakref.WeakSet()
+        self._sending = threading.RLock()  # what is sent is sent before it is closed
         self._closed = False
+        self._pid = os.getpid()
         self._delivered = 0
         self.pulls = 0  # how many nodes have sent
         self._loop: Loop[events.Event] = Loop("steelyard-client", self._handle)
         self._loop.start()
         self._link.serve(self._asked)
         self._link.watch(self._appeared, self._gone)
-        name = name or f"{socket.gethostname()}:{os.getpid()}"
-        self._card = codec.Card(name, weight)
-        self._link.announce(codec.CLIENT, codec.pack(self._card))
+        self._link.announce(codec.CLIENT, card)
+        _open.add(self)
 
     # What the application does.
 
@@ -145,10 +151,13 @@ class Client:
     ) -> Job:
         if isinstance(keys, Sized) and total is not None and len(keys) != total:
             raise UsageError(f"{len(keys)} keys for {total} units", hint="one for each")
+        if within is not None:
+            within = seconds("within", within, least=-inf)
         until = None if within is None else time.monotonic() + within
-        kind = Kind(name_of(function), rules, until)
+        kind = Kind(name_of(function), checked(rules), until)
         job = Job(total, lambda: self.workers(function), lambda: self._drop_all(job.deliver))
-        Feed(job, calls, keys, lambda lot: self._send(kind, lot)).start()
+        self._jobs.add(job)
+        Feed(job, calls, keys, lambda lot: self._send(kind, lot, job), within).start()
         return job
 
     def submit(
@@ -176,16 +185,26 @@ class Client:
     ) -> bool:
         """Until so many are there; False when the time was over before."""
         with self._workers:
-            return self._workers.wait_for(lambda: self.workers(function) >= count, timeout)
+            self._workers.wait_for(lambda: self._closed or self.workers(function) >= count, timeout)
+            return not self._closed and self.workers(function) >= count
 
     def close(self) -> None:
         """Leave the mesh; units that have not ended are cancelled."""
+        self._close(None)
+
+    def _close(self, patience: float | None) -> None:
+        if os.getpid() != self._pid:
+            return  # in a fork: everything here is its parent's
         with self._sending:
             if self._closed:
                 return
             self._closed = True
+        for job in list(self._jobs):
+            job.seal(_closed_error())
+        with self._workers:
+            self._workers.notify_all()
         self._drop(list(self._sinks))
-        self._loop.close()
+        self._loop.close(patience)
         self._link.close()
         if self._journal is not None:
             self._journal.close()
@@ -201,15 +220,19 @@ class Client:
     ) -> None:
         self.close()
 
-    def _send(self, kind: Kind, lot: Lot) -> list[int]:
+    def _send(self, kind: Kind, lot: Lot, job: Job | None = None) -> list[int]:
         """The numbers of these units, but for those that an earlier life has done."""
-        done: list[tuple[Sink, Answer]] = []
-        tasks = []
+        if os.getpid() != self._pid:
+            raise UsageError("this client was made before a fork", hint="make another one after it")
+        count, done = len(lot), list[tuple[Sink, Answer]]()
+        tasks: list[Task] = []
         with self._sending:
-            if self._closed:  # and none of the lot counts
-                raise UsageError("this client is closed", hint="make another one")
+            if self._closed:
+                raise _closed_error()
             if self._journal is not None:
                 lot, done = self._resume(self._journal, kind, lot)
+            if job is not None and not job.admit(count):
+                return []
             for arguments, sink in lot:
                 number = next(self._numbers)
                 self._sinks[number] = sink
@@ -299,7 +322,10 @@ class Client:
             self._write(self._journal, answers)
         self._delivered += len(answers)
         for deliver, group in itertools.groupby(answers, key=lambda one: one[0].deliver):
-            deliver([answer for _, answer in group])
+            try:
+                deliver([answer for _, answer in group])
+            except BaseException:  # others wait for theirs
+                log.exception("whoever waits for a unit could not be told of its end")
 
     def _write(self, journal: Journal, answers: Iterable[tuple[Sink, Answer]]) -> None:
         lines = [
@@ -308,7 +334,8 @@ class Client:
             if sink.line is not None and answer.ok
         ]
         try:
-            journal.add(lines)
+            if lines:
+                journal.add(lines)
         except SteelyardError as error:  # the answers are worth more than the journal
             log.error("%s", error)
 
@@ -325,6 +352,30 @@ class Client:
             "workers": self.workers(),
             "links": len(self._link.peers()),
         }
+
+
+_open: weakref.WeakSet[Client] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """A thread that comes out of Zenoh when Python has ended would abort the process."""
+    for client in list(_open):
+        client._close(LEAVING)
+
+
+def _closed_error() -> UsageError:
+    return UsageError("this client is closed", hint="make another one")
+
+
+def _share(weight: Any) -> float:
+    try:
+        share = float(weight)
+    except (TypeError, ValueError, OverflowError):
+        share = 0.0
+    if not 0 < share < inf:
+        raise UsageError(f"a weight of {weight} is no share", hint="above 0; 1 is usual")
+    return share
 
 
 def _heard(_: bytes) -> None:

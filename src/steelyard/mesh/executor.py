@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import suppress
 from typing import Any
 
 from steelyard.mesh.client import Client
@@ -35,5 +36,5 @@ class MeshExecutor(Executor):
                 future.cancel()
         if wait:
             for future in futures:
-                if not future.cancelled():
+                with suppress(CancelledError):
                     future.exception()

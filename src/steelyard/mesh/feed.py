@@ -3,7 +3,8 @@
 Of a list the first are packed and sent by whoever submits the job, so that what is wrong with them
 is told there. All others are taken by a thread, which never has more than AHEAD units that have not
 ended, nor (by their mean) more than BULK bytes of arguments. A generator may be slow,
-or wait for answers: each of its units is sent before it is asked for the next.
+or wait for answers: each of its units is sent before it is asked for the next; and what it says
+after its job has ended, by being cancelled or for lack of time, is not heard.
 """
 
 from __future__ import annotations
@@ -43,22 +44,26 @@ class Feed:
         calls: Iterable[Sequence[Any]],
         keys: Iterable[Any] | None,
         send: Callable[[Lot], object],
+        within: float | None = None,
     ) -> None:
-        self._job, self._send = job, send
+        self._job, self._send, self._within = job, send, within
         self._calls = iter(calls)
         self._keys: Iterator[Any] | None = None if keys is None else iter(keys)
         self._position = 0
         self._size = 0  # bytes, packed so far
-        self._sent = 0
         self._together = 1  # units of a lot; of a list TOGETHER
 
     def start(self) -> None:
         """Send the first units, and the rest as there is room for them."""
-        there_is_more = self._job.total is None or self._send_first()
-        if there_is_more:
-            threading.Thread(target=self._run, name="steelyard-feed", daemon=True).start()
+        if self._job.total is None:
+            self._begin(self._run_until)
+        elif self._send_first():
+            self._begin(self._run)
         else:
-            self._job.seal(self._sent)
+            self._job.seal()
+
+    def _begin(self, run: Callable[[], None]) -> None:
+        threading.Thread(target=run, name="steelyard-feed", daemon=True).start()
 
     def _send_first(self) -> bool:
         """All of them, if they are few; whether there may be others."""
@@ -66,18 +71,27 @@ class Feed:
         there_is_more = self._pack(AHEAD, lot)
         for first in range(0, len(lot), TOGETHER):
             self._send(lot[first : first + TOGETHER])
-        self._sent, self._together = len(lot), TOGETHER
+        self._together = TOGETHER
         return there_is_more
+
+    def _run_until(self) -> None:
+        """A generator may have no end, or not come to the next item in time."""
+        patience = min(self._within or 0.0, threading.TIMEOUT_MAX)
+        alarm = threading.Timer(patience, self._job.seal)
+        alarm.daemon = True
+        if self._within is not None:
+            alarm.start()
+        self._run()
+        alarm.cancel()
 
     def _run(self) -> None:
         try:
-            while self._job.wait_for_room(self._sent, self._most - self._lot) and self._go_on():
+            while self._job.wait_for_room(self._most - self._lot) and self._go_on():
                 pass
-            self._job.drop_if_cancelled()  # some were sent after that
         except BaseException as error:  # of the caller's generator: whoever takes answers is told
-            self._job.seal(self._sent, error)
+            self._job.seal(error)
         else:
-            self._job.seal(self._sent)
+            self._job.seal()
 
     @property
     def _most(self) -> int:
@@ -96,7 +110,6 @@ class Feed:
             return self._pack(self._lot, lot)
         finally:
             self._send(lot)
-            self._sent += len(lot)
 
     def _pack(self, most: int, lot: Lot) -> bool:
         """Some more; whether there may be others."""

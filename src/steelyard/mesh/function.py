@@ -10,6 +10,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from math import nan
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
@@ -18,6 +19,7 @@ from steelyard.mesh.protocol.task import Rules
 
 P = ParamSpec("P")
 R = TypeVar("R")
+MOST = 2**62  # bytes; for counts it is no limit
 
 
 class UnitFunction(Generic[P, R]):
@@ -64,19 +66,43 @@ def unit(
     deadline  seconds that one run may take; then its child process is killed
     memory    bytes that one run may add to what its child process has
     """
-    _check(retries, deadline, memory)
-    rules = Rules(retries, hedge, deadline, memory)
+    rules = checked(Rules(retries, hedge, deadline, memory))
     if function is not None:
         return UnitFunction(function, rules)
     return lambda wrapped: UnitFunction(wrapped, rules)
 
 
-def _check(retries: int, deadline: float | None, memory: int | None) -> None:
-    if not isinstance(retries, int) or retries < 0:
-        raise UsageError(f"retries = {retries}: a unit is tried at least once", hint="0, 1, 2 …")
-    for name, value in (("deadline", deadline), ("memory", memory)):
-        if value is not None and not value > 0:
-            raise UsageError(f"{name} = {value} cannot be kept", hint="above 0, or None")
+def checked(rules: Rules) -> Rules:
+    """The same, as numbers that can be sent; what cannot be kept is refused."""
+    retries, hedge, deadline, memory = rules
+    return Rules(
+        _whole("retries", retries, 0),
+        bool(hedge),
+        None if deadline is None else seconds("deadline", deadline),
+        None if memory is None else _whole("memory", memory, 1),
+    )
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    try:
+        whole = int(value)
+        fits = whole == value and least <= whole <= MOST
+    except (TypeError, ValueError, OverflowError):
+        fits = False
+    if not fits:
+        raise UsageError(f"{name} = {value!r} cannot be kept", hint=f"{least}, {least + 1} …")
+    return whole
+
+
+def seconds(name: str, value: Any, *, least: float = 0.0) -> float:
+    """A time, above what is least."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = nan
+    if not found > least:
+        raise UsageError(f"{name} = {value!r} cannot be kept", hint="a number of seconds above 0")
+    return found
 
 
 def rules_of(function: Callable[..., Any] | str) -> Rules:

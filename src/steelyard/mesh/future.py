@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from concurrent.futures import Future
 from typing import Any
 
 from steelyard.mesh.answer import Answer
@@ -26,8 +25,9 @@ class UnitFuture(Future[Any]):
     def deliver(self, answers: Sequence[Answer]) -> None:
         """Called by the client, once, with one."""
         (answer,) = answers
-        with suppress(InvalidStateError):  # it was cancelled meanwhile
-            try:
-                self.set_result(answer.value)
-            except Exception as error:  # whatever there is instead of a value
-                self.set_exception(error)
+        if not self.set_running_or_notify_cancel():  # which tells those who wait for several
+            return
+        try:
+            self.set_result(answer.value)
+        except Exception as error:  # whatever there is instead of a value
+            self.set_exception(error)

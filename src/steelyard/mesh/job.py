@@ -53,39 +53,51 @@ class Job:
         self._workers, self._drop = workers, drop
         self._began = time.monotonic()
         self._answers: deque[Answer] = deque()
-        lock = threading.Lock()
+        lock = threading.RLock()  # a handler of a signal may cancel while its thread looks
         self._arrived = threading.Condition(lock)
         self._many = threading.Condition(lock)  # for who need not see each of them at once
         self._tell: Callable[[], None] | None = None
         self._taken = 0
-        self._sealed = False  # all of its units have been submitted
-        self._error: BaseException | None = None  # why there are no more
-        self._cancelled = False
+        self._submitted = 0
+        self._sealed = False  # and there will be no more
+        self._error: BaseException | None = None  # why not
         self._enough: int | None = None  # the number of answers that makes room for more units
         self._room = threading.Event()
+        self._found: dict[int, Any] = {}  # what `values` has so far, by position
+        self._failure: SteelyardError | None = None  # what it has raised
         self._values: list[Any] | None = None
 
-    def seal(self, total: int, error: BaseException | None = None) -> None:
-        """So many units have been submitted, and no more will be; called by the client."""
+    def admit(self, count: int) -> bool:
+        """Whether so many more units are wanted: then they count; called by who submits them."""
         with self._arrived:
-            self.total, self._error, self._sealed = total, error, True
+            if not self._sealed:
+                self._submitted += count
+            return not self._sealed
+
+    def seal(self, error: BaseException | None = None) -> None:
+        """There will be no more units, whatever its generator is at; the first reason counts."""
+        with self._arrived:
+            if self._sealed:
+                return
+            self.total, self._error, self._sealed = self._submitted, error, True
+            self._make_room()
             self._arrived.notify_all()
             self._many.notify_all()
             tell = self._tell
         if tell is not None:
             tell()
 
-    def wait_for_room(self, submitted: int, most: int) -> bool:
+    def wait_for_room(self, most: int) -> bool:
         """Until at most so many units have not ended; False when no more are wanted."""
         with self._arrived:
             self._room.clear()
-            self._enough = submitted - most
+            self._enough = self._submitted - most
             self._make_room()
         self._room.wait()
-        return not self._cancelled
+        return not self._sealed
 
     def _make_room(self) -> None:
-        if self._cancelled or (self._enough is not None and self.done >= self._enough):
+        if self._sealed or (self._enough is not None and self.done >= self._enough):
             self._enough = None
             self._room.set()
 
@@ -147,26 +159,35 @@ class Job:
         return self.as_completed()
 
     def values(self, timeout: float | None = None) -> list[Any]:
-        """All values, in the order of what was submitted; the first failure is raised."""
+        """All values, in the order of what was submitted; the first failure is raised, and ends
+        the rest. After a timeout it can be called again."""
         if self._values is None:
             self._values = self._all_values(timeout)
         return self._values
 
     def _all_values(self, timeout: float | None) -> list[Any]:
         end = None if timeout is None else time.monotonic() + timeout
-        if self._taken:
+        if self._failure is not None:
+            raise self._failure
+        if self._taken != len(self._found):
             raise UsageError(
                 "some answers of this job were taken already, one by one",
                 hint="call values(), or iterate over the job; not both",
             )
-        found: dict[int, Any] = {}
         while not self.over:
             for answer in self._take_many(end):
-                if answer.error is not None:
-                    self.cancel()
-                    raise answer.error
-                found[answer.position] = unpack(answer.packed)
-        return [found[position] for position in range(len(found))]
+                self._keep(answer)
+        return [self._found[position] for position in range(len(self._found))]
+
+    def _keep(self, answer: Answer) -> None:
+        try:
+            if answer.error is not None:
+                raise answer.error
+            self._found[answer.position] = unpack(answer.packed)
+        except SteelyardError as error:
+            self._failure = error
+            self.cancel()
+            raise
 
     def _take_many(self, end: float | None) -> Iterable[Answer]:
         """Those that are there, when they are enough to wake somebody up for."""
@@ -193,18 +214,10 @@ class Job:
 
     def cancel(self) -> None:
         """Units that have not ended end as CANCELLED; of those to come none is made."""
+        self.seal()
         with self._arrived:
-            self._cancelled = True
-            self._make_room()
             ended = self._ended()
         if not ended:
-            self._drop()
-
-    def drop_if_cancelled(self) -> None:
-        """Of units that were submitted meanwhile; called by who submits them."""
-        with self._arrived:
-            cancelled = self._cancelled
-        if cancelled:
             self._drop()
 
     @property

@@ -55,17 +55,18 @@ class Loop(Generic[E]):
         if self._due < self._asleep_until:
             self._bell.put(None)
 
-    def close(self) -> None:
-        """Stop; what was put in before is still taken in."""
+    def close(self, patience: float | None = None) -> None:
+        """Stop; what was put in before is still taken in, and waited for."""
         self._closed = True
         self._bell.put(None)
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
-            self._thread.join()
+            self._thread.join(patience)
 
     def _run(self) -> None:
         while True:
+            closed = self._closed  # before we take in what was put in before that
             self._take_in()
-            if self._closed:
+            if closed:
                 return
             self._sleep()
             if self._due <= time.monotonic():

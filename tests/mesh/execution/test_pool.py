@@ -146,6 +146,8 @@ def test_large_arrays_go_both_ways(stage: Stage) -> None:
         ("fail", ("the key",), "KeyError", "the key"),
         ("exit_politely", (), "SystemExit", "enough"),
         ("fail_silently", (), "SilentError", "cannot be shown: RuntimeError"),
+        ("fail_and_leave", (), "LeavingError", "cannot be shown: SystemExit"),
+        ("fail_beyond_words", (), "SyntaxError", "odd"),
         ("fail_with_a_name", (), "ValueError", r"no file \udcff"),
         ("add", (), "TypeError", "required positional argument"),
         ("unsendable", (), "WireError", "lock"),
@@ -210,6 +212,16 @@ def test_a_crash_is_the_units_own(
     assert got.kind is Kind.CRASHED
     assert how in why(got).message
     assert got.output.startswith(printed)
+
+
+def test_a_child_that_cannot_say_what_happened_ends_alone(stage: Stage, tmp_path: Path) -> None:
+    """A daemon closes everything; its sibling is at work all the while."""
+    note, go = tmp_path / "note", tmp_path / "go"
+    innocent = stage.start("note_and_wait", str(note), str(go))
+    wait_until(note.exists)
+    assert {stage.run("close_descriptors", 0).kind for _ in range(6)} == {Kind.CRASHED}
+    go.touch()
+    assert stage.outcome(innocent).kind is Kind.VALUE
 
 
 def test_in_a_batch_exactly_the_poison_is_blamed(stage: Stage) -> None:

@@ -75,6 +75,20 @@ def fail_silently() -> None:
     raise SilentError
 
 
+class LeavingError(Exception):
+    def __str__(self) -> str:
+        sys.exit("gone")
+
+
+def fail_and_leave() -> None:
+    raise LeavingError
+
+
+def fail_beyond_words() -> None:
+    """Python cannot format it: the line is no text."""
+    raise SyntaxError("odd", ("file", 1, 2, 7))
+
+
 def fail_with_a_name() -> None:
     raise ValueError("no file " + os.fsdecode(b"\xff"))  # as os.listdir has them
 
@@ -173,8 +187,8 @@ def print_much(size: int) -> None:
     print("x" * size + "the end")
 
 
-def close_descriptors() -> None:
-    os.closerange(3, 100)
+def close_descriptors(first: int = 3) -> None:
+    os.closerange(first, 100)
 
 
 def unsendable() -> object:

@@ -103,7 +103,7 @@ def words(error: BaseException) -> str:
     """What it says; an exception of the application's may fail even in that."""
     try:
         return str(error)
-    except Exception as trouble:
+    except BaseException as trouble:
         return f"it cannot be shown: {type(trouble).__qualname__}"
 
 
@@ -112,10 +112,11 @@ def describe(error: BaseException, message: str) -> bytes:
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_globals.get("__name__") == __name__:
         frames = frames.tb_next
-    lines = traceback.format_exception(type(error), error, frames)
-    return wire.pack_failure(
-        Failure(type(error).__qualname__, sendable(message), sendable("".join(lines)))
-    )
+    try:
+        lines = "".join(traceback.format_exception(type(error), error, frames))
+    except BaseException as trouble:  # it looks at what is the application's
+        lines = f"its traceback cannot be shown: {type(trouble).__qualname__}"
+    return wire.pack_failure(Failure(type(error).__qualname__, sendable(message), sendable(lines)))
 
 
 def sendable(text: str) -> str:
@@ -126,6 +127,7 @@ def sendable(text: str) -> str:
 
 def main(number: int, link: socket.socket, output: int, slots: Slots) -> None:
     """What a freshly forked process does, and nothing after it."""
+    status = 1
     try:
         Child(number, link, output, slots).serve()
         status = 0
@@ -133,5 +135,5 @@ def main(number: int, link: socket.socket, output: int, slots: Slots) -> None:
         status = 0
     except BaseException:
         traceback.print_exc(file=sys.stderr)
-        status = 1
-    os._exit(status)
+    finally:  # even if the unit has closed all files: who came back would be a second nursery
+        os._exit(status)

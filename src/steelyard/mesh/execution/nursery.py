@@ -25,7 +25,6 @@ import threading
 import traceback
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
 
 from steelyard.mesh.execution import child
 from steelyard.mesh.execution.slots import Slots
@@ -79,13 +78,16 @@ class Nursery:
             self._tell(f"ended {number} -1")
         else:
             if not pid:
-                self._become(number, link, output)
+                try:
+                    self._become(number, link, output)
+                finally:  # who came back would end its siblings
+                    os._exit(1)
             self._pids[number] = pid
             self._selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (number, pid))
         os.close(link)
         os.close(output)
 
-    def _become(self, number: int, link: int, output: int) -> NoReturn:
+    def _become(self, number: int, link: int, output: int) -> None:
         """The child: nothing of the nursery is left in it."""
         os.setsid()  # its own group, so that what it starts is killed with it
         libc = ctypes.CDLL(None)
@@ -101,7 +103,6 @@ class Nursery:
         self._selector.close()
         self._control.close()
         child.main(number, socket.socket(fileno=link), output, self._slots)
-        os._exit(1)
 
     def _kill(self, number: int) -> None:
         if number in self._pids:

@@ -32,6 +32,10 @@ class Unit:
     def __post_init__(self) -> None:
         if not 0 < len(self.function.encode()) <= LONGEST_NAME:
             raise UnitError(f"a function's name has 1 to {LONGEST_NAME} bytes")
+        if not isinstance(self.deadline, float | int | None):
+            raise UnitError(f"a deadline of {self.deadline!r} is no number of seconds")
+        if not isinstance(self.memory, int | None):  # a client's word, which may be anything
+            raise UnitError(f"{self.memory!r} is no whole number of bytes")
         if self.deadline is not None and not self.deadline > 0:
             raise UnitError(
                 f"a deadline of {self.deadline} s cannot be met", hint="above 0, or none"
