@@ -94,3 +94,12 @@ def test_what_cannot_be_served_is_told(wanted: str, told: str) -> None:
     """Before the node joins anything."""
     with pytest.raises(NotServedError, match=told):
         served([wanted])
+
+
+def test_a_module_may_print_when_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And before; it is not taken for the answer."""
+    (tmp_path / "talkative.py").write_text(
+        "import atexit\nprint('hello')\natexit.register(print, 'bye')\ndef f(): ...\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert served(["talkative:f"]) == ("talkative:f",)

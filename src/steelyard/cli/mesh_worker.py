@@ -80,8 +80,8 @@ def _serve(link: ZenohLink, card: Card, drain: float) -> None:
     pool = load("execution.pool").Pool
     node = load("node").Node(link, card, lambda n, told: pool(n, told, preload=modules))
     console = Messages()
+    node.start()  # a signal meanwhile ends us at once, as nobody has given us a unit yet
     stop = _Stop()
-    node.start()
     what, there = " ".join(card.functions), " ".join(link.locators)
     typer.echo(f"node {card.name}: {card.procs} children for {what}, listening on {there}")
     stop.asked.wait()

@@ -8,6 +8,7 @@ imported, is nothing for the node, whose children have it anyway.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -71,3 +72,5 @@ def _names(wanted: str) -> Iterator[str]:
 
 if __name__ == "__main__":
     sys.stdout.write(f"\n{json.dumps(_look_up(sys.argv[1:]))}\n")
+    sys.stdout.flush()
+    os._exit(0)  # before a module prints something at the end, or waits for its threads

@@ -11,8 +11,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from steelyard import mesh
+from tests.e2e.gateway import free_port
 from tests.mesh.conftest import MODULE, PATIENCE
 from tests.mesh.e2e.workers import STEELYARD, Worker, environment
 from tests.waiting import wait_until
@@ -135,3 +138,42 @@ def test_units_of_a_command_go_by_the_rules_of_their_function(node: Worker, tmp_
     done = run("run", f"{MODULE}:hang", units, "--join", node.endpoint)
     assert json.loads(done.stdout)["state"] == "QUARANTINED"
     assert "note:" not in done.stderr
+
+
+def test_a_node_needs_no_standard_output() -> None:
+    """As when it is started by who closes everything."""
+    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    words = [*STEELYARD, "mesh", "worker", MODULE, "--listen", endpoint]
+    node = subprocess.Popen(["sh", "-c", 'exec "$@" >&-', "sh", *words], env=environment())
+    try:
+        with mesh.Client([endpoint]) as client:
+            assert client.wait_for_workers(1, PATIENCE)
+        node.terminate()
+        assert node.wait(PATIENCE) == 0
+    finally:
+        node.kill()
+        node.wait()
+
+
+def test_a_node_whose_module_takes_for_ever_can_be_ended(tmp_path: Path) -> None:
+    """It is looked up first, then children import it; nothing is left of these."""
+    (tmp_path / "endless.py").write_text(
+        "import os, pathlib, time\n"
+        "here = pathlib.Path(__file__).parent\n"
+        "if (here / 'first').exists():\n"
+        "    (here / 'second').write_text(str(os.getpid()))\n"
+        "    time.sleep(1000)\n"
+        "(here / 'first').touch()\n"
+        "def f(): ...\n"
+    )
+    words = [*STEELYARD, "mesh", "worker", "endless:f"]
+    node = subprocess.Popen(words, cwd=tmp_path, env=environment())
+    try:
+        second = tmp_path / "second"
+        pid = wait_until(lambda: second.exists() and second.read_text(), PATIENCE)
+        node.terminate()
+        assert node.wait(PATIENCE) == -signal.SIGTERM
+        wait_until(lambda: not psutil.pid_exists(int(pid)), PATIENCE)
+    finally:
+        node.kill()
+        node.wait()

@@ -82,6 +82,7 @@ def test_an_array_is_neither_copied_into_pieces_nor_out_of_the_message() -> None
 def test_numpy_scalars_and_tuples_arrive_as_what_is_next_to_them() -> None:
     """A scalar becomes Python's, a tuple a list."""
     assert unpack(pack((numpy.int64(7), numpy.float32(0.5), numpy.bool_(True)))) == [7, 0.5, True]
+    assert unpack(pack([numpy.complex64(1 + 2j), numpy.complex128(3j)])) == [1 + 2j, 3j]
     assert math.isnan(unpack(pack(numpy.float64("nan"))))
 
 
@@ -93,6 +94,8 @@ def test_numpy_scalars_and_tuples_arrive_as_what_is_next_to_them() -> None:
         (2**64, "int"),
         (numpy.array([object()]), "dtype object"),
         (lambda: None, "function"),
+        (numpy.ma.masked_array([1, 2], [True, False]), "mask would be lost"),
+        (memoryview(b"abcd")[::2], "not C-contiguous"),
     ],
 )
 def test_what_cannot_be_sent_is_named(value: object, said: str) -> None:

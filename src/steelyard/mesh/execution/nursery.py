@@ -17,13 +17,15 @@ import gc
 import importlib
 import json
 import os
+import select
 import selectors
 import signal
 import socket
 import sys
 import threading
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from steelyard.mesh.execution import child
@@ -129,6 +131,29 @@ def end(pid: int) -> None:
             kill(pid, signal.SIGKILL)
 
 
+@contextmanager
+def watched(control: socket.socket) -> Iterator[None]:
+    """Within, the end of the pool is ours at once: what is imported may take for ever."""
+    out, into = os.pipe()
+
+    def watch() -> None:
+        poll = select.poll()
+        poll.register(control, 0)  # nothing but its end
+        poll.register(out, select.POLLIN)
+        if control.fileno() in dict(poll.poll()):
+            os._exit(0)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        os.write(into, b"x")
+        thread.join()  # we fork, so there must be no other thread
+        os.close(out)
+        os.close(into)
+
+
 def preload(names: list[str]) -> None:
     """Import what children will want, so that they need not; they say what is wrong with it."""
     for name in names:
@@ -140,13 +165,15 @@ def preload(names: list[str]) -> None:
 
 def main() -> None:
     """`python -m steelyard.mesh.execution.nursery CONTROL SLOTS JSON`."""
-    control, slots, told = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
+    control = socket.socket(fileno=int(sys.argv[1]))
+    slots, told = int(sys.argv[2]), json.loads(sys.argv[3])
     sys.path[:] = told["path"]
-    preload(told["preload"])
+    with watched(control):
+        preload(told["preload"])
     if threading.active_count() > 1:  # libraries in C (OpenBLAS) take care of forks by themselves
         sys.exit("what was preloaded has started threads: it is left to the children")
     gc.freeze()  # or the first collection would copy all pages that children share
-    Nursery(socket.socket(fileno=control), Slots(slots)).run()
+    Nursery(control, Slots(slots)).run()
 
 
 if __name__ == "__main__":

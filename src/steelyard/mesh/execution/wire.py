@@ -48,7 +48,7 @@ def pack_parts(value: object) -> list[bytes | memoryview]:
 
     try:
         head: bytes = msgpack.packb(value, default=other)
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, BufferError) as error:
         raise WireError(
             f"cannot be sent: {error}",
             hint="use numbers below 2**64, text, bytes, lists, dicts and numpy arrays",
@@ -96,9 +96,9 @@ def unpack_failure(data: bytes) -> Failure:
 
 def _extend(value: object, arrays: list[memoryview]) -> object:
     """What msgpack does not know."""
-    if isinstance(value, complex):
-        return msgpack.ExtType(COMPLEX, _COMPLEX.pack(value.real, value.imag))
     numpy = sys.modules.get("numpy")  # without it there are no arrays
+    if isinstance(value, complex) or (numpy and isinstance(value, numpy.complexfloating)):
+        return msgpack.ExtType(COMPLEX, _COMPLEX.pack(value.real, value.imag))
     if numpy is not None and isinstance(value, numpy.ndarray):
         return _set_aside(numpy, value, arrays)
     if numpy is not None and isinstance(value, numpy.generic):
@@ -109,6 +109,8 @@ def _extend(value: object, arrays: list[memoryview]) -> object:
 def _set_aside(numpy: Any, array: Any, arrays: list[memoryview]) -> object:
     if array.dtype.kind not in _SHAPED or array.dtype.hasobject or array.dtype.names:
         raise TypeError(f"a numpy array of dtype {array.dtype}")
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise TypeError("a masked array, whose mask would be lost")
     whole = numpy.ascontiguousarray(array)
     arrays.append(memoryview(whole.reshape(-1).view(numpy.uint8)))
     shape = [array.dtype.str, list(array.shape), whole.nbytes]

@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import monotonic
 
 import zenoh
@@ -44,7 +44,7 @@ def listening() -> Iterator[None]:
     `sys.stdout` goes past the pipe: what we say there is nobody's complaint.
     """
     before = sys.stdout
-    real = os.dup(OUTPUT)
+    real = _output()
     out, into = os.pipe()
     os.dup2(into, OUTPUT)
     os.close(into)
@@ -56,6 +56,16 @@ def listening() -> Iterator[None]:
     finally:
         sys.stdout = before
         os.dup2(real, OUTPUT)
+
+
+def _output() -> int:
+    """A copy of the standard output; who was started without one has one that nobody reads."""
+    with suppress(OSError):
+        return os.dup(OUTPUT)
+    nothing = os.open(os.devnull, os.O_WRONLY)  # the first number that is free, so perhaps this one
+    if nothing != OUTPUT:
+        os.dup2(nothing, OUTPUT)
+    return os.dup(OUTPUT)
 
 
 def meaning(line: str) -> str | None:
