@@ -24,20 +24,19 @@ from typing import Any, NamedTuple, Self
 
 from steelyard.errors import SteelyardError, UsageError
 from steelyard.mesh import codec
-from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.wire import pack_call
-from steelyard.mesh.feed import Feed, Lot, Sink
+from steelyard.mesh.feed import Feed
 from steelyard.mesh.function import checked, name_of, rules_of, seconds
 from steelyard.mesh.future import UnitFuture
 from steelyard.mesh.job import Job
 from steelyard.mesh.join import Place, open_link
-from steelyard.mesh.journal import Journal, Line
+from steelyard.mesh.journal import Journal
 from steelyard.mesh.loop import Loop
 from steelyard.mesh.node import understood
 from steelyard.mesh.protocol import desk_events as events
 from steelyard.mesh.protocol.desk import Desk
-from steelyard.mesh.protocol.lifecycle import State
 from steelyard.mesh.protocol.task import Rules, Task
+from steelyard.mesh.sinks import Lot, Receiver, Sink, Sinks
 from steelyard.mesh.transport.base import Link, Peer, Query
 
 log = logging.getLogger(__name__)
@@ -51,6 +50,10 @@ class Kind(NamedTuple):
     function: str
     rules: Rules
     until: float | None
+
+    def task(self, number: int, arguments: bytes) -> Task:
+        """One of them."""
+        return Task(number, self.function, arguments, self.rules, self.until)
 
 
 class Client:
@@ -77,24 +80,20 @@ class Client:
                 "a client that joins nobody never meets a node",
                 hint='join=["tcp/HOST:PORT"], where any of them listens',
             )
-        self._journal = None if journal is None else Journal(Path(journal))
+        self._sinks = Sinks(None if journal is None else Journal(Path(journal)))
         try:
             self._link = link or open_link(place)
         except BaseException:
-            if self._journal is not None:
-                self._journal.close()
+            self._sinks.close()
             raise
         self._desk = Desk()
-        self._numbers = itertools.count(1)
         self._query_numbers = itertools.count(1)
         self._queries: dict[int, Query] = {}
-        self._sinks: dict[int, Sink] = {}
         self._workers = threading.Condition()
         self._jobs: weakref.WeakSet[Job] = weakref.WeakSet()
         self._sending = threading.RLock()  # what is sent is sent before it is closed
         self._closed = False
         self._pid = os.getpid()
-        self._delivered = 0
         self.pulls = 0  # how many nodes have sent
         self._loop: Loop[events.Event] = Loop("steelyard-client", self._handle)
         self._loop.start()
@@ -156,7 +155,8 @@ class Client:
         until = None if within is None else time.monotonic() + within
         kind = Kind(name_of(function), checked(rules), until)
         job = Job(total, lambda: self.workers(function), lambda: self._drop_all(job.deliver))
-        self._jobs.add(job)
+        with self._sending:
+            self._jobs.add(job)
         Feed(job, calls, keys, lambda lot: self._send(kind, lot, job), within).start()
         return job
 
@@ -199,15 +199,15 @@ class Client:
             if self._closed:
                 return
             self._closed = True
-        for job in list(self._jobs):
+            jobs = list(self._jobs)
+        for job in jobs:
             job.seal(_closed_error())
         with self._workers:
             self._workers.notify_all()
-        self._drop(list(self._sinks))
+        self._drop(self._sinks.numbers())
         self._loop.close(patience)
         self._link.close()
-        if self._journal is not None:
-            self._journal.close()
+        self._sinks.close()
 
     def __enter__(self) -> Self:
         return self
@@ -224,40 +224,22 @@ class Client:
         """The numbers of these units, but for those that an earlier life has done."""
         if os.getpid() != self._pid:
             raise UsageError("this client was made before a fork", hint="make another one after it")
-        count, done = len(lot), list[tuple[Sink, Answer]]()
-        tasks: list[Task] = []
         with self._sending:
             if self._closed:
                 raise _closed_error()
-            if self._journal is not None:
-                lot, done = self._resume(self._journal, kind, lot)
-            if job is not None and not job.admit(count):
+            left, done = self._sinks.resume(kind.function, lot)
+            if job is not None and not job.admit(len(lot)):
                 return []
-            for arguments, sink in lot:
-                number = next(self._numbers)
-                self._sinks[number] = sink
-                tasks.append(Task(number, kind.function, arguments, kind.rules, kind.until))
+            tasks = [kind.task(self._sinks.add(sink), arguments) for arguments, sink in left]
             self._loop.put(events.Submitted(tuple(tasks)))
         for sink, answer in done:
             sink.deliver([answer])
         return [task.number for task in tasks]
 
-    def _resume(
-        self, journal: Journal, kind: Kind, lot: Lot
-    ) -> tuple[Lot, list[tuple[Sink, Answer]]]:
-        """What is left to do, and what an earlier life has brought."""
-        known = [
-            (journal.key(kind.function, arguments), arguments, sink) for arguments, sink in lot
-        ]
-        lines = journal.find(key for key, _, _ in known)
-        left = [(a, sink._replace(line=key)) for key, a, sink in known if key not in lines]
-        return left, [(sink, _again(sink, lines[key])) for key, _, sink in known if key in lines]
-
-    def _drop_all(self, deliver: Callable[[Sequence[Answer]], None]) -> None:
+    def _drop_all(self, deliver: Receiver) -> None:
         """Those units whose answers would go there."""
         with self._sending:  # what is being submitted is dropped after that
-            sinks = self._sinks.copy()
-            self._drop([number for number, sink in sinks.items() if sink.deliver == deliver])
+            self._drop(self._sinks.numbers(deliver))
 
     def _drop(self, numbers: Iterable[int]) -> None:
         self._loop.put(events.Dropped(tuple(numbers)))
@@ -307,37 +289,11 @@ class Client:
                 case events.Stop(node, numbers):
                     self._link.ask(node, codec.pack((codec.STOP, numbers)), _heard, _unheard)
         if delivered:
-            self._deliver(delivered)
+            self._sinks.deliver(delivered)
         if self._desk.nodes.workers != before:
             with self._workers:
                 self._workers.notify_all()
         return self._desk.wakeup
-
-    def _deliver(self, delivered: Sequence[events.Deliver]) -> None:
-        answers = []
-        for told in delivered:
-            sink = self._sinks.pop(told.number)
-            answers.append((sink, Answer.of(sink.key, told, sink.position)))
-        if self._journal is not None:
-            self._write(self._journal, answers)
-        self._delivered += len(answers)
-        for deliver, group in itertools.groupby(answers, key=lambda one: one[0].deliver):
-            try:
-                deliver([answer for _, answer in group])
-            except BaseException:  # others wait for theirs
-                log.exception("whoever waits for a unit could not be told of its end")
-
-    def _write(self, journal: Journal, answers: Iterable[tuple[Sink, Answer]]) -> None:
-        lines = [
-            Line(sink.line, answer.packed, answer.output, answer.seconds)
-            for sink, answer in answers
-            if sink.line is not None and answer.ok
-        ]
-        try:
-            if lines:
-                journal.add(lines)
-        except SteelyardError as error:  # the answers are worth more than the journal
-            log.error("%s", error)
 
     def status(self) -> dict[str, object]:
         """What people may want to know."""
@@ -347,7 +303,7 @@ class Client:
             "release": self._card.release,
             "todo": self._desk.todo.total,
             "inflight": len(self._desk.inflight),
-            "done": self._delivered,
+            "done": self._sinks.delivered,
             "duplicates": self._desk.duplicates,
             "workers": self.workers(),
             "links": len(self._link.peers()),
@@ -384,10 +340,3 @@ def _heard(_: bytes) -> None:
 
 def _unheard(why: str) -> None:
     log.debug("a node was not told: %s", why)  # its next pull will make up for it
-
-
-def _again(sink: Sink, line: Line) -> Answer:
-    """An answer of an earlier life."""
-    return Answer(
-        sink.key, State.DONE, line.value, line.output, line.seconds, position=sink.position
-    )

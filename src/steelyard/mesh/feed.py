@@ -11,28 +11,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from steelyard.errors import UsageError
-from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.wire import WireError, pack_call
 from steelyard.mesh.job import Job
+from steelyard.mesh.sinks import Lot, Sink
 
 AHEAD = 4096  # units that have not ended; some seconds of work for many nodes
 BULK = 512 * 1024 * 1024  # bytes
 TOGETHER = 512  # units that are submitted at once: the first are out before all are taken in
-
-
-class Sink(NamedTuple):
-    """Where the answer of a unit goes."""
-
-    deliver: Callable[[Sequence[Answer]], None]  # it may be told of several at once
-    key: Any
-    position: int = 0
-    line: bytes | None = None  # its key in the journal
-
-
-Lot = list[tuple[bytes, Sink]]  # packed arguments, and where the answer goes
 
 
 class Feed:
