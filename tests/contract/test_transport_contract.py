@@ -152,7 +152,7 @@ def test_roles_are_seen_with_their_info(bench: Bench) -> None:
     ]
     eventually(lambda: len(story()) == 2)
     assert sorted(story(), key=str) == sorted(there, key=str)
-    later = b"later" * 2000  # a node may serve hundreds of functions
+    later = b"later" * 9000  # a node may serve hundreds of functions
     early.announce("worker", later)
     again = Peer(early.identity(), "worker", later)
     eventually(lambda: ("appeared", again) in story())

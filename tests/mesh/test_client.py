@@ -301,6 +301,8 @@ def test_wrong_wishes_are_told(new_client: Callable[..., mesh.Client], tmp_path:
         new_client().map(jobs.double, [1], within="soon")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"memory = 0\.5"):
         new_client().starmap(jobs.double, [(1,)], rules=Rules(memory=0.5))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="is no text"):
+        mesh.Client(["tcp/127.0.0.1:1"], name="\udcff")
     with pytest.raises(UsageError, match="never meets a node"):
         mesh.Client()
     with pytest.raises(mesh.journal.JournalError, match="cannot be used"):

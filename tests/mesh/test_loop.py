@@ -86,11 +86,11 @@ def test_what_is_due_is_done_on_time_whoever_found_it_to_be(stage: Stage) -> Non
 
 
 def test_a_bug_ends_nothing(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
-    """It is logged, with what it was about."""
+    """It is logged, with the kind of what it was about: the rest may be large."""
     stage.loop.here("bug")
     stage.loop.put("a")
     assert [stage.next()[0], stage.next()[0]] == [["bug"], ["a"]]
-    assert "could not handle ['bug']" in caplog.text
+    assert "could not handle str" in caplog.text
 
 
 def test_what_was_put_in_before_the_end_is_taken_in(stage: Stage) -> None:

@@ -11,6 +11,7 @@ from queue import Queue
 import pytest
 
 from steelyard import mesh
+from steelyard.errors import UsageError
 from steelyard.mesh import codec
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.wire import pack_call
@@ -202,6 +203,13 @@ def test_a_busy_node_that_is_called_comes(own: Network, tmp_path: Path) -> None:
     assert pull.want >= 500
     Path(gate).touch()
     node.close()
+
+
+def test_too_many_functions_are_told_before_anything_is_started(own: Network) -> None:
+    """They are announced together."""
+    names = tuple(f"a.module.somewhere:function_{number}" for number in range(2000))
+    with pytest.raises(UsageError, match="2000 functions are too many"):
+        new_node(own, functions=names)
 
 
 def test_another_version_is_left_alone_and_told(

@@ -50,12 +50,12 @@ def mesh_status(
     link = load("join").open_link(place)
     try:
         told: MeshStatus = load("status").ask_everybody(link, patience)
+        if json:
+            typer.echo(jsonlib.dumps(asdict(told), indent=2))
+        else:
+            _show(output(), told)
     finally:
-        link.close()
-    if json:
-        typer.echo(jsonlib.dumps(asdict(told), indent=2))
-    else:
-        _show(output(), told)
+        link.close()  # after that: with who does not answer, it takes seconds
     if not told.nodes and not told.clients:
         raise typer.Exit(1)
 

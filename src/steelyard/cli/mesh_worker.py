@@ -27,6 +27,7 @@ from steelyard.cli.mesh_common import (
     load,
 )
 from steelyard.cli.mesh_rules import explain
+from steelyard.errors import Fault, SteelyardError
 from steelyard.logs import set_up_logging
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
     from steelyard.mesh.transport.zenoh.link import ZenohLink
 
 PROCS = len(os.sched_getaffinity(0))
+
+
+class NoChildrenError(SteelyardError):
+    """This machine has no room for them."""
+
+    fault = Fault.MACHINE
 
 
 def mesh_worker(
@@ -78,7 +85,13 @@ def _served(functions: list[str]) -> tuple[str, ...]:
 def _serve(link: ZenohLink, card: Card, drain: float) -> None:
     modules = sorted({one.partition(":")[0] for one in card.functions})
     pool = load("execution.pool").Pool
-    node = load("node").Node(link, card, lambda n, told: pool(n, told, preload=modules))
+    try:
+        node = load("node").Node(link, card, lambda n, told: pool(n, told, preload=modules))
+    except OSError as error:
+        raise NoChildrenError(
+            f"{card.procs} child processes cannot be started: {error.strerror}",
+            hint="fewer of them (--procs), or more room (ulimit -n, ulimit -u)",
+        ) from None
     console = Messages()
     node.start()  # a signal meanwhile ends us at once, as nobody has given us a unit yet
     stop = _Stop()

@@ -71,7 +71,7 @@ class Client:
     ) -> None:
         name = name or f"{socket.gethostname()}:{os.getpid()}"
         self._card = codec.Card(name, _share(weight))
-        card = codec.pack(self._card)
+        card = codec.announcement(self._card)
         if isinstance(join, str) or not all(isinstance(one, str) for one in join):
             raise UsageError("join is a list of endpoints", hint='join=["tcp/HOST:PORT"]')
         place = place or Place(join)

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 import msgpack
 
 import steelyard
-from steelyard.errors import MalformedError
+from steelyard.errors import MalformedError, UsageError
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol.messages import VERSION, Grant, Offer, Order, Pull, Result
 
 PULL, CALL, STOP, STATUS = "pull", "call", "stop", "status"
 NODE, CLIENT = "node", "client"  # roles
+LONGEST_CARD = 40 * 1024  # bytes
 
 T = TypeVar("T")
 
@@ -40,6 +41,20 @@ class Card(NamedTuple):
 def pack(message: object) -> bytes:
     """Any of the messages."""
     packed: bytes = msgpack.packb(message)
+    return packed
+
+
+def announcement(card: Card) -> bytes:
+    """A card, for who is to see it."""
+    try:
+        packed = pack(card)
+    except UnicodeEncodeError:
+        raise UsageError(f"a name of {card.name!r} is no text") from None
+    if len(packed) > LONGEST_CARD:
+        raise UsageError(
+            f"{len(card.functions)} functions are too many to announce, or the name is too long",
+            hint=f"{len(packed)} bytes of at most {LONGEST_CARD}; start two nodes",
+        )
     return packed
 
 

@@ -99,5 +99,6 @@ class Loop(Generic[E]):
         try:
             self._due = self._handle(happened, time.monotonic())
         except Exception:
-            log.exception("a bug of steelyard's: the mesh could not handle %.500r", happened)
+            kinds = ", ".join(sorted({type(one).__name__ for one in happened}))  # large, perhaps
+            log.exception("a bug of steelyard's: the mesh could not handle %s", kinds)
             self._due = max(self._due, time.monotonic() + 1.0)

@@ -33,6 +33,7 @@ class Node:
 
     def __init__(self, link: Link, card: codec.Card, make_pool: MakePool) -> None:
         self.card = card
+        self._announcement = codec.announcement(card)
         self._link = link
         self._functions = frozenset(card.functions)
         self._crew = Crew(card.procs)
@@ -48,7 +49,7 @@ class Node:
         self._loop.start()
         self._link.serve(self._asked)
         self._link.watch(self._appeared, self._gone)
-        self._link.announce(codec.NODE, codec.pack(self.card))
+        self._link.announce(codec.NODE, self._announcement)
 
     def leave(self, patience: float) -> bool:
         """Finish what runs, bring the results; whether all that was done in time."""

@@ -177,3 +177,18 @@ def test_a_node_whose_module_takes_for_ever_can_be_ended(tmp_path: Path) -> None
     finally:
         node.kill()
         node.wait()
+
+
+def test_a_machine_without_room_for_the_children_is_told() -> None:
+    """In a sentence."""
+    words = [*STEELYARD, "mesh", "worker", MODULE, "--procs", "100"]
+    told = subprocess.run(
+        ["sh", "-c", 'ulimit -n 128; exec "$@"', "sh", *words],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert told.returncode != 0
+    assert "100 child processes cannot be started: Too many open files" in told.stderr
+    assert "Traceback" not in told.stderr

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import resource
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
+import psutil
 import pytest
 
-from steelyard.mesh.execution import wire
+from steelyard.mesh.execution import capture, wire
+from steelyard.mesh.execution.brood import Brood
 from steelyard.mesh.execution.keeper import LONGEST_NAP, ROOM, TICK, Keeper
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.unit import Unit
@@ -83,3 +89,82 @@ def test_a_childs_end_ends_a_nap_and_an_answer_does_not(keeper: Keeper) -> None:
     while len(keeper.outbox) < 2:
         turn(keeper)
     assert [one.kind for one in keeper.outbox] == [Kind.VALUE, Kind.CRASHED]
+
+
+@contextmanager
+def no_descriptors() -> Iterator[None]:
+    """This process can open nothing more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.mesh.execution.keeper.PAUSE", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_nursery_that_cannot_be_started_again_is_tried_on(
+    keeper: Keeper, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Units go elsewhere meanwhile; then all is as before, and nothing is left open."""
+    before = descriptors()
+    start(keeper, 2, "rest", 0)
+    with no_descriptors():
+        keeper._brood.end()
+        while not keeper._is_lost:
+            turn(keeper)
+        while len(keeper.dealer):
+            keeper.look_after()
+        start(keeper, 1, "rest", 0)
+        keeper.cancel(2)
+        assert keeper.recall() == ()
+        keeper.relieve()
+    assert [one.kind for one in keeper.outbox] == [Kind.CRASHED, Kind.CRASHED, Kind.CANCELLED]
+    assert "no child process can be started" in caplog.text
+    while not keeper.up.is_set():
+        keeper.look_after()
+        turn(keeper)
+    keeper.outbox.clear()
+    run(keeper, 3, "add", 1)
+    assert {one.kind for one in keeper.outbox} == {Kind.VALUE}
+    assert descriptors() == before
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_child_that_cannot_be_forked_again_is_not_missing_for_ever(keeper: Keeper) -> None:
+    """All of them begin anew."""
+    start(keeper, 1, "leave", 1)
+    with no_descriptors():
+        while not keeper._is_lost:
+            turn(keeper)
+    while not keeper.up.is_set():
+        keeper.look_after()
+        turn(keeper)
+    keeper.outbox.clear()
+    run(keeper, 3, "add", 1)
+    assert {one.kind for one in keeper.outbox} == {Kind.VALUE}
+
+
+def test_a_brood_that_fails_half_way_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither files nor processes."""
+    before, files = descriptors(), [capture.create()]
+
+    def create() -> int:
+        if not files:
+            raise OSError(errno.EMFILE, "too many")
+        return files.pop()
+
+    monkeypatch.setattr(capture, "create", create)
+    with pytest.raises(OSError, match="too many"):
+        Brood(2, ())
+    assert descriptors() == before
+    assert psutil.Process().children() == []

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from steelyard.mesh.execution import wire
 from steelyard.mesh.execution.outcome import Failure
 from steelyard.mesh.execution.wire import (
     WireError,
@@ -102,6 +103,15 @@ def test_what_cannot_be_sent_is_named(value: object, said: str) -> None:
     """The error names the type, and says what would do."""
     with pytest.raises(WireError, match=said):
         pack({"deep": [value]})
+
+
+def test_what_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By who packs it: messages around it count bytes in 32 bits."""
+    monkeypatch.setattr(wire, "MOST", 1000)
+    assert len(pack(bytes(990))) <= 1000
+    for large in (bytes(1001), [numpy.zeros(100), numpy.zeros(100)]):
+        with pytest.raises(WireError, match="at most 1000"):
+            pack(large)
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,18 @@ def test_what_a_child_has_ahead_is_taken_back_for_a_newcomer() -> None:
     assert rest == given[: len(rest)] != []
 
 
+def test_what_was_thought_to_be_short_is_taken_back_too() -> None:
+    """A client's first unit was; what a child has ahead takes long, so it is not its turn."""
+    play = Play(clients="a")
+    play.grant("a", 1)
+    play.end(seconds=0.0002)
+    play.grant("a", *range(2, 100))
+    play.end(seconds=0.5)
+    play.do(ClientAppeared("b"))
+    assert play.crew.customers["b"].served >= 0.5
+    assert Recall() in play.grant("b", 1)
+
+
 def test_who_is_new_begins_where_the_others_are() -> None:
     """By what was done for them; what children have ahead is an estimate, and not done yet."""
     play, _ = newcomer()

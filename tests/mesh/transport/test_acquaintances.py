@@ -116,6 +116,17 @@ def test_a_successor_takes_the_place_of_who_died() -> None:
     assert due(known, 99.0) == []
 
 
+def test_who_listens_everywhere_is_not_taken_for_another() -> None:
+    """Such nodes have loopback in common, and a bridge of Docker's perhaps."""
+    known = Acquaintances("me")
+    known.appear("a", (*A, "tcp/127.0.0.1:1"), 0.0)
+    known.vanish("a", 1.0)
+    known.appear("b", (*B, "tcp/127.0.0.1:1"), 2.0)
+    assert known.missing == ["a"]
+    known.appear("a2", ("tcp/127.0.0.1:1", *A), 3.0)
+    assert known.missing == []
+
+
 def test_not_all_are_tried_at_once() -> None:
     """Those that have waited longest come first."""
     known = Acquaintances("me")

@@ -30,6 +30,13 @@ def test_what_is_no_endpoint_is_refused(text: str) -> None:
         parse(text, "tcp")
 
 
+@pytest.mark.parametrize("host", ["a..b", "x" * 64, "\udcff"])
+def test_what_is_no_host_is_refused(host: str) -> None:
+    """Before anybody looks it up."""
+    with pytest.raises(UsageError, match="not the name of a host"):
+        parse(f"tcp/{host}:1", "tcp")
+
+
 @pytest.mark.parametrize(
     ("host", "local"),
     [

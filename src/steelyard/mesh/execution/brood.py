@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from steelyard.mesh.execution import capture
@@ -26,6 +27,17 @@ class Line(NamedTuple):
     ours: socket.socket
     theirs: socket.socket  # kept, to take back what the child has not read
     output: int
+
+    @classmethod
+    def open(cls) -> Line:
+        with ExitStack() as made:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            made.enter_context(ours)
+            made.enter_context(theirs)
+            ours.setblocking(False)
+            line = cls(ours, theirs, capture.create())
+            made.pop_all()
+        return line
 
     def close(self) -> None:
         self.ours.close()
@@ -44,31 +56,27 @@ class Brood:
     """One nursery and its children; when the nursery dies, the next brood begins."""
 
     def __init__(self, count: int, preload: Sequence[str]) -> None:
-        self.slots, fd = Slots.create(count)
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._receiver = Receiver()
-        told = {"path": sys.path, "preload": list(preload)}
+        self.lines: list[Line] = []
+        with ExitStack() as made, ExitStack() as passed:
+            self.slots, fd = Slots.create(count)
+            made.callback(self.slots.close)
+            passed.callback(os.close, fd)
+            self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            made.enter_context(self.control)
+            passed.enter_context(theirs)
+            self._process = _nursery(theirs.fileno(), fd, preload)
+            made.pop_all()
         try:
-            self._process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "steelyard.mesh.execution.nursery"),
-                    *(str(theirs.fileno()), str(fd), json.dumps(told)),
-                ],
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno(), fd],
-                start_new_session=True,  # Ctrl-C is the node's to handle
-            )
-        finally:
-            theirs.close()
-            os.close(fd)
-        self.lines = [self._fork(number) for number in range(count)]
+            self.lines += (self._fork(number) for number in range(count))
+        except OSError:
+            self.close()
+            raise
         self.control.setblocking(False)
 
     def _fork(self, number: int) -> Line:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
-        line = Line(ours, theirs, capture.create())
-        self._say(f"fork {number}", [theirs.fileno(), line.output])
+        line = Line.open()
+        self._say(f"fork {number}", [line.theirs.fileno(), line.output])
         return line
 
     def _say(self, words: str, fds: Sequence[int] = ()) -> None:
@@ -88,8 +96,9 @@ class Brood:
 
     def renew(self, number: int) -> None:
         """A new child in the place of one that ended."""
+        line = self._fork(number)
         self.lines[number].close()
-        self.lines[number] = self._fork(number)
+        self.lines[number] = line
 
     def kill(self, number: int) -> None:
         """Have a child killed; its end is told when it is over."""
@@ -146,3 +155,16 @@ class Brood:
         for line in self.lines:
             line.close()
         self.slots.close()
+
+
+def _nursery(control: int, slots: int, preload: Sequence[str]) -> subprocess.Popen[bytes]:
+    told = {"path": sys.path, "preload": list(preload)}
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "steelyard.mesh.execution.nursery"),
+            *(str(control), str(slots), json.dumps(told)),
+        ],
+        stdin=subprocess.DEVNULL,
+        pass_fds=[control, slots],
+        start_new_session=True,  # Ctrl-C is the node's to handle
+    )

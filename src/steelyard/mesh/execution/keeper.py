@@ -5,6 +5,7 @@ Not for several threads at once: the pool sees to that.
 
 from __future__ import annotations
 
+import logging
 import os
 import select
 import selectors
@@ -21,6 +22,8 @@ from steelyard.mesh.execution.outcome import Failure, Kind, Outcome
 from steelyard.mesh.execution.parcel import INLINE, SHORTAGES
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
+
+log = logging.getLogger(__name__)
 
 TICK = 0.05  # seconds between looks at deadlines
 SLOW_TICK = 1.0  # between looks at what children print
@@ -42,6 +45,7 @@ class Keeper:
         self._count, self._preload = children, tuple(preload)
         self._unwanted: set[int] = set()
         self._failed_starts = 0
+        self._is_lost = False  # there is no brood, and no room on this machine for another one
         self._size = 1.0  # bytes of an answer
         self.selector = selectors.DefaultSelector()
         self.bell = select.poll()  # what ends a nap; answers do not
@@ -67,6 +71,8 @@ class Keeper:
 
     def deal(self) -> None:
         """Give children what the dealer has for them."""
+        if self._is_lost:
+            return
         while (rich := self.dealer.rich()) is not None:
             self.dealer.recall(rich, self._brood.unread(rich))
             if not self.dealer.waiting:  # it is at its last already
@@ -102,7 +108,7 @@ class Keeper:
 
     def recall(self) -> tuple[int, ...]:
         """Take back what no child has begun: tickets, which are forgotten, the oldest first."""
-        for number in range(self._count):
+        for number in range(0 if self._is_lost else self._count):
             self.dealer.recall(number, self._brood.unread(number))
         return self.dealer.withdraw()
 
@@ -143,7 +149,11 @@ class Keeper:
         self.selector.unregister(self._brood.lines[number].ours)
         if status < 0:
             time.sleep(PAUSE)  # the machine has no room for a process: asking at once is no help
-        self._brood.renew(number)
+        try:
+            self._brood.renew(number)
+        except OSError:  # too many files are open, say: then all of them begin anew
+            self._brood.end()
+            return
         self._listen_to(number)
         self._cancel_again()
 
@@ -163,12 +173,23 @@ class Keeper:
             self._read(number)
         for verdict, number in self.dealer.lose(slots):
             self._blame(verdict, slots[number], number, "the end of its nursery")
+        self._drop_brood()
+        self._begin_again()
+
+    def _begin_again(self) -> None:
+        """As soon as the machine has room for it."""
+        try:
+            self._begin()
+        except OSError as error:
+            log.warning("no child process can be started: %s", error)
+            self._failed_starts += 1
+            self._is_lost = True
+        else:
+            self._is_lost = False
         if self._failed_starts >= GIVE_UP:
             for ticket in self.dealer.clear():
                 why = Failure("NurseryError", "no child process can be started on this node")
                 self._tell(ticket, Kind.CRASHED, why)
-        self._drop_brood()
-        self._begin()
         self._cancel_again()
 
     def _drop_brood(self) -> None:
@@ -180,8 +201,10 @@ class Keeper:
 
     def look_after(self) -> None:
         """Kill what is overdue; take back what is behind a unit that takes long."""
+        if self._is_lost and time.monotonic() - self._born >= PAUSE:
+            self._begin_again()
         if not self.up.is_set():
-            if time.monotonic() - self._born > START_LIMIT:
+            if not self._is_lost and time.monotonic() - self._born > START_LIMIT:
                 self._brood.end()
             return
         now = time.monotonic()
@@ -196,7 +219,7 @@ class Keeper:
 
     def relieve(self) -> None:
         """Throw away output that would fill the machine."""
-        for line in self._brood.lines:
+        for line in () if self._is_lost else self._brood.lines:
             capture.relieve(line.output)
 
     def _blame(self, verdict: Verdict, slot: Slot, number: int, how: str) -> None:
@@ -232,7 +255,8 @@ class Keeper:
 
     def close(self) -> None:
         """End everything."""
-        self._drop_brood()
+        if not self._is_lost:
+            self._drop_brood()
         self.selector.close()
 
 

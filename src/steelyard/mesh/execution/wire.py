@@ -23,6 +23,7 @@ from steelyard.errors import Fault, SteelyardError
 from steelyard.mesh.execution.outcome import Failure
 
 COMPLEX, ARRAY = 1, 2  # extension types of msgpack
+MOST = 4_000_000_000  # bytes; msgpack has 32 bits for what stands around it
 _MARK, _ALIGN = 0xC1, 64
 _HEAD, _COMPLEX = struct.Struct("<BxxxI"), struct.Struct("<dd")
 _SHAPED = "biufcmMSUV"  # kinds of dtype that are bytes and nothing else
@@ -53,6 +54,11 @@ def pack_parts(value: object) -> list[bytes | memoryview]:
             f"cannot be sent: {error}",
             hint="use numbers below 2**64, text, bytes, lists, dicts and numpy arrays",
         ) from None
+    size = len(head) + sum(array.nbytes for array in arrays)
+    if size > MOST:
+        raise WireError(
+            f"cannot be sent: {size} bytes", hint=f"at most {MOST}; send what can be read elsewhere"
+        )
     if not arrays:
         return [head]
     parts: list[bytes | memoryview] = [_HEAD.pack(_MARK, len(head)), head]

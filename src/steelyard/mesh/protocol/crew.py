@@ -226,8 +226,15 @@ class Crew(Machine[events.Event, Command]):
         if len(self.tickets) <= self.procs or self._recalling or self._in_vain:
             return
         newest = next(reversed(self.tickets.values()))
-        if any(_precedes(one, newest) for one in self.customers.values() if one.backlog):
+        tag = self._tag(newest)
+        if any(_precedes(one, newest, tag) for one in self.customers.values() if one.backlog):
             self._recall()
+
+    def _tag(self, ticket: Ticket) -> float:
+        """How much its client was served before it, by what is known now: of what was given to the
+        children as short some may have taken long since then."""
+        owner = self.customers.get(ticket.client)
+        return ticket.tag if owner is None else max(ticket.tag, owner.served - ticket.charge)
 
     def _recall(self) -> None:
         self._recalling = True
@@ -347,11 +354,11 @@ class Crew(Machine[events.Event, Command]):
         return min(due, oldest + 2 * REFRESH)
 
 
-def _precedes(customer: Customer, ticket: Ticket) -> bool:
+def _precedes(customer: Customer, ticket: Ticket, tag: float) -> bool:
     """Whether a client has an older unit, or has nothing with the children and would be next."""
     if customer.name == ticket.client:
         return customer.backlog[0].number < ticket.order.number
-    return not customer.running and customer.served < ticket.tag
+    return not customer.running and customer.served < tag
 
 
 def _size(results: list[Result]) -> int:

@@ -63,14 +63,17 @@ class Acquaintances:
         return list(self._missing)
 
     def appear(self, identity: str, locators: Locators, now: float) -> None:
-        """There is a link. Who else listened at the same place has died: this is its successor."""
+        """There is a link. Who else listened at the same places has died: this is its successor.
+
+        At all of them: nodes that listen everywhere have loopback in common, on any machine.
+        """
         self._linked[identity] = locators
         self._since[identity] = self._changed = now
         self._missing.pop(identity, None)
         for one in self._missing.values():
             if one.heard:  # links are being made: leave it a moment longer
                 one.due = max(one.due, now + GRACE)
-        for other in [one for one in self._missing.values() if set(one.locators) & set(locators)]:
+        for other in [one for one in self._missing.values() if set(one.locators) == set(locators)]:
             self._leave(other.identity)
 
     def vanish(self, identity: str, now: float) -> None:

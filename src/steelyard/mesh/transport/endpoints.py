@@ -52,6 +52,10 @@ def parse(text: str, default: str) -> Endpoint:
         raise UsageError(
             f"“{text}” is not an endpoint", hint="write tcp/HOST:PORT or tls/HOST:PORT"
         )
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise UsageError(f"“{host}” is not the name of a host", hint="as DNS has them") from None
     return Endpoint(protocol, host.strip("[]"), int(port))
 
 

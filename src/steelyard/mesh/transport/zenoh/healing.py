@@ -57,6 +57,7 @@ class Healing:
         """Be known, and know."""
         direct = zenoh.handlers.Callback
         answer = direct(self._answer, indirect=False)
+        self._here = set(locators)
         key = self._keys.peers(self._identity)
         self._queryable = self._session.declare_queryable(key, answer, complete=True)
         self._byes = self._session.declare_subscriber(
@@ -160,7 +161,8 @@ class Healing:
 
     def _try(self, missing: Sequence[Missing]) -> None:
         missing = self._without_link(missing)
-        found = reachable({one for node in missing for one in node.locators}, PATIENCE)
+        named = {one for node in missing for one in node.locators}
+        found = reachable(named - self._here, PATIENCE)  # on loopback we would find ourselves
         if not found or self._closed:
             return
         wanted = {node.identity for node in missing if found & set(node.locators)}

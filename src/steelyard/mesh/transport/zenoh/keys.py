@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from steelyard.errors import UsageError
 
-LONGEST_INFO = 16 * 1024  # bytes; it is a part of a key, of which Zenoh allows 64 KiB
+LONGEST_INFO = 44 * 1024  # bytes; in base64 a part of a key, of which Zenoh allows 64 KiB
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _EMPTY = "-"
 
