@@ -56,9 +56,7 @@ class Actor:
         self._events: list[tuple[str, Peer]] = []
         self._queries: list[tuple[str, bytes]] = []
         self._parked: list[Query] = []
-        self._troubles: list[str] = []
         self._inside = threading.local()  # whether this thread is in `ask`
-        link.watch_trouble(self._troubles.append)
 
     def identity(self) -> str:
         return self._link.identity
@@ -127,9 +125,6 @@ class Actor:
 
     def queries(self) -> list[tuple[str, bytes]]:
         return list(self._queries)
-
-    def troubles(self) -> list[str]:
-        return list(self._troubles)
 
     def peers(self) -> list[str]:
         return self._link.peers()

@@ -15,9 +15,10 @@ from steelyard.errors import UsageError
 from steelyard.mesh import codec
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.wire import pack_call
+from steelyard.mesh.protocol import unserved
 from steelyard.mesh.protocol.messages import VERSION, Grant, Order, Pull
 from steelyard.mesh.status import ask_everybody
-from steelyard.mesh.transport.base import Query
+from steelyard.mesh.transport.base import Peer, Query
 from steelyard.mesh.transport.memory import Network
 from tests.mesh import jobs
 from tests.mesh.conftest import MODULE, PATIENCE, new_node
@@ -213,17 +214,27 @@ def test_too_many_functions_are_told_before_anything_is_started(own: Network) ->
 
 
 def test_another_version_is_left_alone_and_told(
-    own: Network, caplog: pytest.LogCaptureFixture
+    own: Network, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On both sides, with what to do."""
+    """On both sides, with what to do; and nobody waits for it."""
+    monkeypatch.setattr(unserved, "PATIENCE", 0.2)
     caplog.set_level(logging.WARNING)
     node = new_node(own, procs=1, version=VERSION + 1, release="9.9")
     client = mesh.Client(link=own.link())
     wait_until(lambda: "speaks version" in caplog.text, PATIENCE)
     assert "install the same steelyard" in caplog.text
     assert client.workers() == 0
+    with pytest.raises(mesh.UnitRefusedError, match=f"speaks version {VERSION + 1} of the mesh"):
+        client.submit(jobs.double, 2).result(PATIENCE)
     client.close()
     node.close()
+
+
+def test_a_later_version_may_say_more_of_itself() -> None:
+    """Its version is understood all the same."""
+    card = codec.pack((*codec.Card("later", version=VERSION + 1), "something new"))
+    with pytest.raises(codec.VersionError, match="node later speaks version"):
+        codec.meet(Peer("abc", codec.NODE, card))
 
 
 def test_nonsense_is_refused(own: Network) -> None:

@@ -32,7 +32,6 @@ from steelyard.mesh.job import Job
 from steelyard.mesh.join import Place, open_link
 from steelyard.mesh.journal import Journal
 from steelyard.mesh.loop import Loop
-from steelyard.mesh.node import understood
 from steelyard.mesh.protocol import desk_events as events
 from steelyard.mesh.protocol.desk import Desk
 from steelyard.mesh.protocol.task import Rules, Task
@@ -81,12 +80,13 @@ class Client:
                 hint='join=["tcp/HOST:PORT"], where any of them listens',
             )
         self._sinks = Sinks(None if journal is None else Journal(Path(journal)))
+        self._desk = Desk()
+        self._loop: Loop[events.Event] = Loop("steelyard-client", self._handle)
         try:
-            self._link = link or open_link(place)
+            self._link = link or open_link(place, self._is_hopeless)
         except BaseException:
             self._sinks.close()
             raise
-        self._desk = Desk()
         self._query_numbers = itertools.count(1)
         self._queries: dict[int, Query] = {}
         self._workers = threading.Condition()
@@ -95,7 +95,6 @@ class Client:
         self._closed = False
         self._pid = os.getpid()
         self.pulls = 0  # how many nodes have sent
-        self._loop: Loop[events.Event] = Loop("steelyard-client", self._handle)
         self._loop.start()
         self._link.serve(self._asked)
         self._link.watch(self._appeared, self._gone)
@@ -249,9 +248,16 @@ class Client:
     def _appeared(self, peer: Peer) -> None:
         if peer.role != codec.NODE:
             return
-        card = understood(peer)
-        if card is not None:
+        try:
+            card = codec.meet(peer)
+        except SteelyardError as error:
+            log.warning("%s", error)
+            self._loop.put(events.Obstructed(peer.identity, error.message))
+        else:
             self._loop.put(events.NodeAppeared(peer.identity, card.offer))
+
+    def _is_hopeless(self, why: str) -> None:
+        self._loop.put(events.Obstructed("", why))
 
     def _gone(self, peer: Peer) -> None:
         if peer.role == codec.NODE:

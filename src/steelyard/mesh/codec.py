@@ -11,15 +11,22 @@ from typing import Any, NamedTuple, TypeVar
 import msgpack
 
 import steelyard
-from steelyard.errors import MalformedError, UsageError
+from steelyard.errors import Fault, MalformedError, SteelyardError, UsageError
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol.messages import VERSION, Grant, Offer, Order, Pull, Result
+from steelyard.mesh.transport.base import Peer
 
 PULL, CALL, STOP, STATUS = "pull", "call", "stop", "status"
 NODE, CLIENT = "node", "client"  # roles
 LONGEST_CARD = 40 * 1024  # bytes
 
 T = TypeVar("T")
+
+
+class VersionError(SteelyardError):
+    """Somebody speaks another version of the mesh."""
+
+    fault = Fault.USER
 
 
 class Card(NamedTuple):
@@ -86,7 +93,22 @@ def read_grant(payload: bytes) -> Grant:
 
 def read_card(payload: bytes) -> Card:
     """An announcement. Of another version nothing but the version is to be relied upon."""
-    return _read(payload, lambda rest: Card(*rest), "announcement")
+    return _read(payload, lambda rest: Card(*rest[: len(Card._fields)]), "announcement")
+
+
+def meet(peer: Peer) -> Card:
+    """The card of somebody with whom we can work; of others an error that says why not."""
+    try:
+        card = read_card(peer.info)
+    except MalformedError as error:
+        raise MalformedError(f"{peer.role} {peer.identity}: {error.message}") from None
+    if card.version != VERSION:
+        raise VersionError(
+            f"{peer.role} {card.name} speaks version {card.version} of the mesh "
+            f"(steelyard {card.release}), this is version {VERSION}: left alone; "
+            "install the same steelyard on both"
+        )
+    return card
 
 
 def read_status(payload: bytes) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steelyard.errors import UsageError
+from steelyard.mesh.transport.base import Trouble
 from steelyard.mesh.transport.security import Security
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Place:
         return bool(self.join or self.listen or self.multicast)
 
 
-def open_link(place: Place) -> ZenohLink:
-    """Join; whom we join may come later."""
+def open_link(place: Place, give_up: Callable[[str], None] | None = None) -> ZenohLink:
+    """Join; whom we join may come later. `give_up` hears why nobody will, as long as it is so."""
     try:
         from steelyard.mesh.transport.zenoh.link import ZenohLink
     except ImportError as error:
@@ -51,5 +52,11 @@ def open_link(place: Place) -> ZenohLink:
         insecure=place.insecure,
         multicast=place.multicast,
     )
-    link.watch_trouble(lambda trouble: log.warning("%s", trouble))
+
+    def tell(trouble: Trouble) -> None:
+        log.warning("%s", trouble.text)
+        if trouble.lasting and give_up is not None:
+            give_up(trouble.text)
+
+    link.watch_trouble(tell)
     return link

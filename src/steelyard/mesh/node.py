@@ -17,7 +17,7 @@ from steelyard.mesh.execution.wire import pack_failure
 from steelyard.mesh.loop import Loop
 from steelyard.mesh.protocol import crew_events as events
 from steelyard.mesh.protocol.crew import Crew
-from steelyard.mesh.protocol.messages import VERSION, Order
+from steelyard.mesh.protocol.messages import Order
 from steelyard.mesh.transport.base import Link, Peer, Query
 
 log = logging.getLogger(__name__)
@@ -67,8 +67,11 @@ class Node:
     def _appeared(self, peer: Peer) -> None:
         if peer.role != codec.CLIENT:
             return
-        card = understood(peer)
-        if card is not None:
+        try:
+            card = codec.meet(peer)
+        except SteelyardError as error:
+            log.warning("%s", error)
+        else:
             self._loop.put(events.ClientAppeared(peer.identity, card.weight))
 
     def _gone(self, peer: Peer) -> None:
@@ -171,20 +174,3 @@ class Node:
 
 def _ended(one: Outcome) -> events.Ended:
     return events.Ended(one.ticket, one.kind, one.value, one.output, one.seconds)
-
-
-def understood(peer: Peer) -> codec.Card | None:
-    """What a peer says of itself, if it speaks our version."""
-    try:
-        card = codec.read_card(peer.info)
-    except SteelyardError as error:
-        log.warning("%s %s: %s", peer.role, peer.identity, error)
-        return None
-    if card.version == VERSION:
-        return card
-    log.warning(
-        "%s %s speaks version %s of the mesh (steelyard %s), this is version %s: left alone; "
-        "install the same steelyard on both",
-        peer.role, card.name, card.version, card.release, VERSION,
-    )  # fmt: skip
-    return None

@@ -5,10 +5,25 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
+import pytest
+
+from steelyard import mesh
 from steelyard.mesh.certs import make_members
+from steelyard.mesh.protocol import unserved
+from steelyard.mesh.transport.zenoh import doubts
+from tests.mesh import jobs
 from tests.mesh.conftest import PATIENCE
 from tests.mesh.e2e.workers import Worker
+from tests.ports import free_port
 from tests.waiting import wait_until
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients of this process doubt soon, and give up soon after."""
+    for name in ("FIRST", "AGAIN", "THEN"):
+        monkeypatch.setattr(doubts, name, 0.2)
+    monkeypatch.setattr(unserved, "PATIENCE", 0.2)
 
 
 def member(folder: Path) -> Path:
@@ -24,6 +39,35 @@ def test_certificates_of_another_authority(tmp_path: Path) -> None:
     ):
         wait_until(lambda: stranger.said("not of our mesh's authority"), PATIENCE)
         wait_until(lambda: node.said("who connected refuses our certificate"), PATIENCE)
+
+
+def test_a_job_does_not_wait_for_a_mesh_that_will_not_have_it(
+    tmp_path: Path, impatient: None
+) -> None:
+    """Its units are refused, with the reason; the node goes on."""
+    ours = mesh.Security.from_folder(member(tmp_path / "ours"))
+    with Worker(certs=member(tmp_path / "theirs")) as node:
+        place = mesh.Place(join=[node.endpoint], security=ours)
+        with mesh.Client(place=place) as client:
+            (answer,) = client.map(jobs.double, [1]).as_completed(PATIENCE)
+        assert isinstance(answer.error, mesh.UnitRefusedError)
+        assert "not of our mesh's authority" in str(answer.error)
+        wait_until(lambda: node.said("who connected"), PATIENCE)
+
+
+def test_a_job_waits_for_nodes_that_come_later(
+    tmp_path: Path, impatient: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Though one of two endpoints is of another mesh."""
+    ours, later = member(tmp_path / "ours"), f"127.0.0.1:{free_port()}"
+    security = mesh.Security.from_folder(ours)
+    with Worker(certs=member(tmp_path / "theirs")) as stranger:
+        place = mesh.Place(join=[stranger.endpoint, later], security=security)
+        with mesh.Client(place=place) as client:
+            waiting = client.submit(jobs.double, 4)
+            wait_until(lambda: caplog.text.count("cannot be joined yet") >= 3, PATIENCE)
+            with Worker(certs=ours, listen=later):
+                assert waiting.result(PATIENCE) == 8
 
 
 def test_somebody_who_speaks_no_tls(tmp_path: Path) -> None:

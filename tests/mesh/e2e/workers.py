@@ -25,11 +25,18 @@ class Worker:
     """One node. `endpoint` is where others join it."""
 
     def __init__(
-        self, *join: str, procs: int = 1, functions: str = MODULE, certs: Path | None = None
+        self,
+        *join: str,
+        procs: int = 1,
+        functions: str = MODULE,
+        certs: Path | None = None,
+        listen: str = "",
     ) -> None:
         words = [*STEELYARD, "mesh", "worker", functions, "--procs", str(procs)]
         if certs is not None:
             words += ["--certs", str(certs)]
+        if listen:
+            words += ["--listen", listen]
         for one in join:
             words += ["--join", one]
         self._process = subprocess.Popen(

@@ -15,6 +15,7 @@ from steelyard.mesh.protocol.desk_events import (
     Dropped,
     NodeAppeared,
     NodeGone,
+    Obstructed,
     Pulled,
     Reply,
     Stop,
@@ -464,6 +465,25 @@ def test_a_function_that_nobody_serves_is_refused_after_a_while() -> None:
     assert isinstance(told, Deliver)
     assert told.state is State.REFUSED
     assert told.reason == "no node serves other:f; those that are there serve m:f"
+
+
+def test_units_do_not_wait_for_those_with_whom_we_cannot_work() -> None:
+    """They are refused with the reason, unless such a node goes, or another one comes."""
+    play = Play("")
+    play.submit(1)
+    play.do(Obstructed("old", "old speaks version 0"))
+    play.do(NodeGone("old"))
+    play.do(Obstructed("", "our certificate is refused"))
+    play.do(NodeAppeared("a", OFFER))
+    play.do(NodeGone("a"))
+    play.now += unserved.PATIENCE
+    assert play.do(Tick()) == []
+    play.do(Obstructed("old", "old speaks version 0"))
+    play.now += unserved.PATIENCE
+    (told,) = play.do(Tick())
+    assert isinstance(told, Deliver)
+    assert told.state is State.REFUSED
+    assert told.reason == "no node serves m:f; old speaks version 0"
 
 
 def test_a_function_that_a_node_does_not_know_is_tried_elsewhere() -> None:

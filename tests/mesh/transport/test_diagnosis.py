@@ -66,38 +66,40 @@ def test_nobody_listens() -> None:
     """It may start later."""
     with server(None) as endpoint:
         pass
-    assert "cannot be joined yet" in diagnose(plain(endpoint), None)
+    said = diagnose(plain(endpoint), None)
+    assert "cannot be joined yet" in said.text
+    assert not said.lasting
 
 
 def test_the_other_side_is_of_another_mesh(certs: Path) -> None:
     """Its certificate is the wrong one, for us."""
     with server(certs / "other" / "stranger") as endpoint:
-        assert "not of our mesh's authority" in diagnose(endpoint, security(certs / "alpha"))
+        assert "not of our mesh's authority" in diagnose(endpoint, security(certs / "alpha")).text
 
 
 def test_the_other_side_refuses_ours(certs: Path) -> None:
     """Its certificate is right, ours is not, for it; that comes after the handshake."""
     with server(certs / "beta", trusts=certs / "other") as endpoint:
         said = diagnose(endpoint, security(certs / "alpha"))
-    assert "refuses our certificate" in said
+    assert "refuses our certificate" in said.text
+    assert said.lasting
 
 
 def test_all_is_well_but_nobody_links(certs: Path) -> None:
     """Then it is no node."""
     with server(certs / "beta") as endpoint:
-        assert "is it a node of a mesh, and are we a member?" in diagnose(
-            endpoint, security(certs / "alpha")
-        )
+        said = diagnose(endpoint, security(certs / "alpha"))
+    assert "is it a node of a mesh, and are we a member?" in said.text
 
 
 def test_the_other_side_speaks_no_tls(certs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It waits for something it understands."""
     monkeypatch.setattr(diagnosis, "PATIENCE", 0.3)
     with server(None) as endpoint:
-        assert "does not speak TLS" in diagnose(endpoint, security(certs / "alpha"))
+        assert "does not speak TLS" in diagnose(endpoint, security(certs / "alpha")).text
 
 
 def test_we_speak_no_tls_and_the_other_side_does(certs: Path) -> None:
     """We need certificates."""
     with server(certs / "beta") as endpoint:
-        assert "wants certificates" in diagnose(plain(endpoint), None)
+        assert "wants certificates" in diagnose(plain(endpoint), None).text

@@ -68,6 +68,8 @@ class Desk(Machine[events.Event, Command]):
                 self._appeared(name, offer)
             case events.NodeGone(name):
                 self._gone(name)
+            case events.Obstructed(name, why):
+                self._unserved.obstacles[name] = why
             case events.Tick():
                 pass  # whatever is due is done when things settle
 
@@ -88,12 +90,14 @@ class Desk(Machine[events.Event, Command]):
 
     def _appeared(self, name: str, offer: Offer) -> None:
         self.nodes.enter(name, offer)
+        self._unserved.overcome(name)
         self._avoidance.node_came()
         stranger = self._strangers.pop(name, None)
         if stranger is not None:
             self._pulled(name, stranger.pull, stranger.query)
 
     def _gone(self, name: str) -> None:
+        self._unserved.obstacles.pop(name, None)
         self._release(self._strangers.pop(name, None))
         self._release(self._parking.leave(name))  # it may be there after all
         node = self.nodes.leave(name)
@@ -289,8 +293,7 @@ class Desk(Machine[events.Event, Command]):
 
     def _refuse_unserved(self) -> None:
         for function in self._unserved.overdue(self.todo.lines, self.nodes, self._now):
-            served = ", ".join(self.nodes.functions()) or "nothing"
-            reason = f"no node serves {function}; those that are there serve {served}"
+            reason = self._unserved.reason(function, self.nodes)
             self._finish(list(self.todo.lines[function]), Signal.REFUSED, reason)
 
     def _wake_idle(self) -> None:

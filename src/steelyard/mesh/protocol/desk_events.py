@@ -34,6 +34,13 @@ class NodeGone(NamedTuple):
     node: str
 
 
+class Obstructed(NamedTuple):
+    """Somebody is there with whom we cannot work; without a name, whoever is where we join."""
+
+    node: str
+    why: str
+
+
 class Pulled(NamedTuple):
     """A node's pull has come in; `query` is what the answer is given to."""
 
@@ -46,7 +53,7 @@ class Tick(NamedTuple):
     """It is as late as `wakeup` said."""
 
 
-Event = Submitted | Dropped | NodeAppeared | NodeGone | Pulled | Tick
+Event = Submitted | Dropped | NodeAppeared | NodeGone | Obstructed | Pulled | Tick
 
 
 class Reply(NamedTuple):

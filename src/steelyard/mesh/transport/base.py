@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 VERSION = "1"  # of what nodes say to each other; those of different ones do not work together
 
@@ -25,6 +25,13 @@ class Peer:
     identity: str
     role: str
     info: bytes  # small: it travels with every announcement
+
+
+class Trouble(NamedTuple):
+    """What people should know."""
+
+    text: str
+    lasting: bool = False  # while it is so, waiting for others is of no use
 
 
 class Query(Protocol):
@@ -44,7 +51,7 @@ OnReply = Callable[[bytes], None]
 OnFailure = Callable[[str], None]  # with a sentence for people
 OnQuery = Callable[[Query], None]
 OnPeer = Callable[[Peer], None]
-OnTrouble = Callable[[str], None]  # with a sentence for people
+OnTrouble = Callable[[Trouble], None]
 
 
 class Link(Protocol):

@@ -10,6 +10,7 @@ import socket
 import ssl
 from contextlib import suppress
 
+from steelyard.mesh.transport.base import Trouble
 from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
 
@@ -19,15 +20,15 @@ _NO_TLS = "{} does not speak TLS: write tcp/…, or start it with certificates"
 _NO_LINK = "{} answers, but does not link to us; is it a node of a mesh, and are we a member?"
 
 
-def diagnose(endpoint: Endpoint, security: Security | None) -> str:
-    """A sentence for people: what is wrong with this endpoint, or that nothing is."""
+def diagnose(endpoint: Endpoint, security: Security | None) -> Trouble:
+    """What is wrong with this endpoint, or that nothing is: it lasts where somebody answers."""
     try:
         with socket.create_connection((endpoint.host, endpoint.port), PATIENCE) as plain:
             if endpoint.protocol == "tls" and security is not None:
-                return _shake_hands(plain, endpoint, security)
-            return _look(plain, endpoint)
+                return Trouble(_shake_hands(plain, endpoint, security), lasting=True)
+            return Trouble(_look(plain, endpoint), lasting=True)
     except OSError as error:
-        return f"{endpoint} cannot be joined yet: {error.strerror or error}; trying on"
+        return Trouble(f"{endpoint} cannot be joined yet: {error.strerror or error}; trying on")
 
 
 def _shake_hands(plain: socket.socket, endpoint: Endpoint, security: Security) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from steelyard.errors import UsageError
 from steelyard.mesh.certs import make_members
+from steelyard.mesh.transport.base import Trouble
 from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
 from steelyard.mesh.transport.zenoh import doubts, healing, sockets
@@ -53,9 +54,9 @@ def security(folder: Path, *members: str) -> Security:
 
 def trouble(link: ZenohLink) -> str:
     """The next thing that people should know."""
-    told: queue.Queue[str] = queue.Queue()
+    told: queue.Queue[Trouble] = queue.Queue()
     link.watch_trouble(told.put)
-    return told.get(timeout=PATIENCE)
+    return told.get(timeout=PATIENCE).text
 
 
 def knows(one: ZenohLink, other: ZenohLink) -> bool:

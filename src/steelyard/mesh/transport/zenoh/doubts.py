@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from itertools import chain, repeat
 
+from steelyard.mesh.transport.base import Trouble
 from steelyard.mesh.transport.diagnosis import diagnose
 from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
 
-FIRST, THEN = 2.0, 30.0  # seconds alone before it is said, and said again
+FIRST, AGAIN, THEN = 2.0, 10.0, 30.0  # seconds alone before it is said, and said again
 
 
 class Doubts:
-    """A thread that ends when the first other node is seen."""
+    """A thread that ends when the first other node is seen.
+
+    A trouble lasts when all whom we join have one that does, twice: a node may be slow to link.
+    """
 
     def __init__(
         self,
         join: Sequence[Endpoint],
         security: Security | None,
         alone: Callable[[], bool],
-        say: Callable[[str], None],
+        say: Callable[[Trouble], None],
     ) -> None:
         self._join, self._security, self._alone, self._say = join, security, alone, say
         self._over = threading.Event()
@@ -33,11 +38,13 @@ class Doubts:
         self._over.set()
 
     def _run(self) -> None:
-        pause = FIRST
-        while not self._over.wait(pause) and self._alone():
-            for endpoint in self._join:
-                told = diagnose(endpoint, self._security)
-                if self._over.is_set() or not self._alone():
-                    return
-                self._say(told)
-            pause = THEN
+        lasting = False
+        for pause in chain((FIRST, AGAIN), repeat(THEN)):
+            if self._over.wait(pause) or not self._alone():
+                return
+            told = [diagnose(endpoint, self._security) for endpoint in self._join]
+            if self._over.is_set() or not self._alone():
+                return
+            before, lasting = lasting, all(one.lasting for one in told)
+            for one in told:
+                self._say(Trouble(one.text, before and lasting))

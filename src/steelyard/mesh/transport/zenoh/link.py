@@ -16,6 +16,7 @@ from steelyard.mesh.transport.base import (
     OnQuery,
     OnReply,
     OnTrouble,
+    Trouble,
 )
 from steelyard.mesh.transport.later import Later
 from steelyard.mesh.transport.security import Security, secure_endpoints
@@ -85,7 +86,7 @@ class ZenohLink:
         self._later = Later("steelyard-link")
         self._lock = threading.Lock()
         self._closed = False
-        self._troubles: list[str] = []
+        self._troubles: list[Trouble] = []
         self._on_trouble: OnTrouble | None = None
         parts = (self._session, keys, self._identity)
         self._asking = Asking(*parts, self._later)
@@ -129,8 +130,8 @@ class ZenohLink:
         with self._lock:
             self._on_trouble = on_trouble
             before, self._troubles = self._troubles, []
-        for text in before:
-            self._later(lambda text=text: on_trouble(text))  # type: ignore[misc]
+        for trouble in before:
+            self._later(lambda trouble=trouble: on_trouble(trouble))  # type: ignore[misc]
 
     def peers(self) -> list[str]:
         return self._healing.linked
@@ -150,15 +151,16 @@ class ZenohLink:
     def _meet_stranger(self, identity: str, version: str) -> None:
         if identity not in self._strangers:
             self._strangers.add(identity)
-            self._complain(
+            text = (
                 f"node {identity} speaks version {version} of the mesh, and this one"
                 f" {self._version}: they do not work together; run the same steelyard on both"
             )
+            self._complain(Trouble(text, lasting=True))
 
-    def _complain(self, text: str) -> None:
+    def _complain(self, trouble: Trouble) -> None:
         with self._lock:
             tell = self._on_trouble
             if tell is None:
-                self._troubles.append(text)
+                self._troubles.append(trouble)
                 return
-        self._later(lambda: tell(text))
+        self._later(lambda: tell(trouble))
