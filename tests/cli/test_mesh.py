@@ -24,6 +24,8 @@ JOIN = ("--join", "tcp/127.0.0.1:1")
         (("run", "math:sqrt", "no-such-file", *JOIN), "no-such-file: No such file"),
         (("status", "--certs", "no-such-folder", *JOIN), "no-such-folder is not a folder"),
         (("run", "math:sqrt", "no-such-file"), "it is not said where the mesh is"),
+        (("run", "math", "no-such-file", *JOIN), "“math” is not the name of a function"),
+        (("run", "math:sqrt", __file__, *JOIN, "--out", __file__), "is where the units are"),
         (("status",), "it is not said where the mesh is"),
     ],
 )

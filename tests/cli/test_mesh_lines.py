@@ -14,7 +14,8 @@ import pytest
 from steelyard.cli.mesh_lines import line_of, read_calls, row_of
 from steelyard.errors import UsageError
 from steelyard.mesh.answer import Answer
-from steelyard.mesh.execution.wire import pack
+from steelyard.mesh.execution.outcome import Failure
+from steelyard.mesh.execution.wire import pack, pack_failure
 from steelyard.mesh.protocol.lifecycle import State
 
 
@@ -94,6 +95,14 @@ def test_every_value_has_a_line(value: object, written: object) -> None:
     assert row["ok"]
     assert line.count(b"\n") == 1
     assert json.loads(line, parse_constant=pytest.fail)["value"] == written
+
+
+def test_a_unit_that_raised_says_where() -> None:
+    """In its traceback."""
+    failure = Failure("ValueError", "no", "Traceback: tiles.py, line 3")
+    row = row_of(Answer(1, State.RAISED, pack_failure(failure)))
+    assert "ValueError: no" in row["error"]
+    assert row["traceback"] == "Traceback: tiles.py, line 3"
 
 
 def test_a_value_that_cannot_be_read_is_a_failure() -> None:

@@ -14,7 +14,9 @@ import pytest
 
 from steelyard import mesh
 from steelyard.errors import UsageError
+from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.wire import WireError
+from steelyard.mesh.job import Job
 from steelyard.mesh.protocol import unserved
 from steelyard.mesh.protocol.lifecycle import State
 from steelyard.mesh.protocol.task import Rules
@@ -56,6 +58,7 @@ def test_an_exception_is_an_answer_with_its_traceback(client: mesh.Client) -> No
     assert "unit 7 raised: ValueError: 7 is not to my taste" in str(answer.error)
     assert answer.error.failure is not None
     assert "jobs.py" in answer.error.failure.traceback
+    assert "jobs.py" in str(answer.error.__cause__)  # so Python shows it, too
     with pytest.raises(mesh.UnitRaisedError):
         _ = answer.value
 
@@ -152,12 +155,14 @@ def test_closing_a_client_ends_its_jobs(new_client: Callable[..., mesh.Client]) 
     """Who waits for them is told; after that it takes no more."""
     client = new_client()
     job = client.map(jobs.snooze, [3600.0])
+    future = client.submit(jobs.snooze, 3600.0)
     ended: list[State] = []
     waiting = threading.Thread(target=lambda: ended.extend(one.state for one in job))
     waiting.start()
     client.close()
     waiting.join(PATIENCE)
     assert ended == [State.CANCELLED]
+    assert future.cancelled()
     with pytest.raises(UsageError, match="closed"):
         client.submit(jobs.double, 1)
 
@@ -282,6 +287,31 @@ def test_what_a_receiver_raises_hurts_nobody_else(client: mesh.Client) -> None:
     assert client.submit(jobs.double, 2).result(PATIENCE) == 4
 
 
+def test_a_key_that_cannot_be_shown_is_no_obstacle(client: mesh.Client) -> None:
+    """What happened to its unit is told all the same."""
+
+    class Shy:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    (answer,) = client.map(jobs.fail, [7], keys=[Shy()]).as_completed(PATIENCE)
+    assert "Shy> raised: ValueError: 7 is not to my taste" in str(answer.error)
+
+
+def test_nobody_knows_how_long_it_takes_without_workers() -> None:
+    """Unless all of it is done."""
+    workers = 1
+    job = Job(2, lambda: workers, lambda: None)
+    job.admit(2)
+    job.deliver([Answer(1, State.DONE)])
+    assert job.progress.eta is not None
+    workers = 0
+    assert job.progress.eta is None
+    job.deliver([Answer(2, State.DONE)])
+    job.seal()
+    assert job.progress.eta == 0
+
+
 def test_a_map_needs_items(client: mesh.Client) -> None:
     """Of at least one iterable."""
     with pytest.raises(UsageError, match="needs the items"):
@@ -297,6 +327,10 @@ def test_wrong_wishes_are_told(new_client: Callable[..., mesh.Client], tmp_path:
         mesh.Client([7447])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="list of endpoints"):
         mesh.Client("tcp/127.0.0.1:1")
+    with pytest.raises(UsageError, match="list of endpoints"):
+        mesh.Client(None)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="unit 2 is no sequence of arguments: 7"):
+        new_client().starmap(jobs.double, [(1,), 7])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="within = 'soon'"):
         new_client().map(jobs.double, [1], within="soon")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"memory = 0\.5"):

@@ -37,6 +37,13 @@ class Counted:
             yield number
 
 
+class Shrunk(list[int]):
+    """A list that had more in it when somebody asked for its length."""
+
+    def __len__(self) -> int:
+        return 200
+
+
 def test_a_generator_is_never_far_ahead_of_the_answers(client: mesh.Client) -> None:
     """However long it is; and its length is known when it has ended."""
     numbers = Counted(1000)
@@ -151,8 +158,14 @@ def test_the_length_of_a_list_is_known_at_once(client: mesh.Client) -> None:
         ((1 / (100 - n) for n in range(200)), None, ZeroDivisionError),
         (({1} if n == 100 else n for n in range(200)), None, WireError),
         (range(200), iter(range(100)), UsageError),
+        (Shrunk(range(100)), None, UsageError),
     ],
-    ids=["a generator that fails", "a unit that cannot be sent", "too few keys"],
+    ids=[
+        "a generator that fails",
+        "a unit that cannot be sent",
+        "too few keys",
+        "a list that shrinks",
+    ],
 )
 def test_what_ends_the_units_too_soon_is_raised_after_the_answers(
     client: mesh.Client, items: object, keys: object, error: type[Exception]

@@ -13,7 +13,8 @@ import numpy
 import pytest
 
 from steelyard import mesh
-from steelyard.errors import UsageError
+from steelyard.errors import SteelyardError, UsageError
+from steelyard.mesh import served as serving
 from steelyard.mesh.function import name_of, rules_of
 from steelyard.mesh.protocol.task import Rules
 from steelyard.mesh.served import NotServedError, served
@@ -41,6 +42,9 @@ def test_what_has_no_name_is_refused() -> None:
     assert name_of(Path.exists) == "pathlib:Path.exists"
     assert name_of(Path.cwd) == "pathlib:Path.cwd"
     assert name_of(len) == "builtins:len"
+    for half in ("", "module", "module:", ":function"):
+        with pytest.raises(SteelyardError, match="is not the name of a function"):
+            name_of(half)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +52,7 @@ def test_what_has_no_name_is_refused() -> None:
     [
         *({"retries": -1}, {"retries": 1.5}, {"retries": "2"}),
         *({"deadline": 0}, {"deadline": nan}, {"deadline": "soon"}),
+        *({"hedge": "no"}, {"hedge": None}),
         *({"memory": -5}, {"memory": 2.5}, {"memory": 2**63}, {"memory": inf}),
     ],
 )
@@ -74,6 +79,9 @@ def test_a_script_is_known_by_its_file(tmp_path: Path) -> None:
     )
     told = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert told.stdout == "renderer:f\n"
+    text = script.read_text()
+    told = subprocess.run([sys.executable, "-"], input=text, capture_output=True, text=True)
+    assert "was typed in" in told.stderr
 
 
 def test_a_module_stands_for_all_its_units() -> None:
@@ -88,6 +96,7 @@ def test_a_module_stands_for_all_its_units() -> None:
         ("math", "math has no function marked with @mesh.unit"),
         ("math:nothing", "math has no nothing"),
         ("no_such_module", "there is no module no_such_module"),
+        ("", "“” is not the name of a function"),
     ],
 )
 def test_what_cannot_be_served_is_told(wanted: str, told: str) -> None:
@@ -103,3 +112,17 @@ def test_a_module_may_print_when_it_ends(tmp_path: Path, monkeypatch: pytest.Mon
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert served(["talkative:f"]) == ("talkative:f",)
+
+
+def test_an_import_that_does_not_end_is_told_and_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of a script that waits, when it is imported, for the node that imports it."""
+    (tmp_path / "unguarded.py").write_text("import time\ntime.sleep(1000)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(serving, "SLOW", 0.2)
+    monkeypatch.setattr(serving, "PATIENCE", 0.2)
+    with pytest.raises(NotServedError, match="is not imported after") as told:
+        served(["unguarded:f"])
+    assert "__main__" in told.value.hint
+    assert "unguarded:f is still being imported" in caplog.text

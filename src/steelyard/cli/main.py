@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from typing import Annotated
 
@@ -25,6 +27,7 @@ from steelyard.errors import Fault, SteelyardError
 
 # What follows the first word of the command is the command's, options too, with or without `--`.
 COMMAND = {"allow_interspersed_args": False}
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)  # whatever standard output is
 SERVE, WATCH, PARTS = "Serve", "Watch and steer", "The parts, each alone"
 SPREAD, MEASURE = "Without a gateway", "Measure"
 
@@ -80,3 +83,9 @@ def run() -> None:
         typer.secho("error: ", err=True, fg="red", nl=False)
         typer.echo(str(error), err=True)
         sys.exit(2 if error.fault is Fault.USER else 1)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again
+        typer.echo(f"error: what was to be printed cannot be written: {error.strerror}", err=True)
+        sys.exit(1)

@@ -60,6 +60,9 @@ def row_of(answer: Answer) -> dict[str, Any]:
         row["value"] = answer.value
     except SteelyardError as error:  # the unit's, or a value that has no sense here
         row |= {"ok": False, "state": answer.state, "error": str(error)}
+        failure = answer.error.failure if answer.error is not None else None
+        if failure is not None and failure.traceback:
+            row["traceback"] = failure.traceback
     if answer.output:
         row["output"] = answer.output
     return row

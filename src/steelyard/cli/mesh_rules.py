@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import steelyard
 from steelyard.cli.mesh_common import load
 from steelyard.errors import Fault, SteelyardError
+from steelyard.parent import end_with
 
 if TYPE_CHECKING:
     from steelyard.mesh.protocol.task import Rules
@@ -63,7 +64,7 @@ def explain(names: list[str], error: SteelyardError) -> SteelyardError:
 
 def look_up(name: str) -> Found:
     """A function by `module:function`, or only a module; from where it would be imported."""
-    words = [sys.executable, "-m", "steelyard.cli.mesh_rules", name]
+    words = [sys.executable, "-m", "steelyard.cli.mesh_rules", str(os.getpid()), name]
     quiet = subprocess.DEVNULL  # standard input may be the units
     try:
         done = subprocess.run(
@@ -128,4 +129,5 @@ def _place(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    _answer(sys.argv[1])
+    end_with(int(sys.argv[1]))
+    _answer(sys.argv[2])

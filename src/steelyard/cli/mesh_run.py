@@ -27,13 +27,20 @@ from steelyard.cli.mesh_common import (
 from steelyard.cli.mesh_lines import line_of, read_calls, row_of
 from steelyard.cli.mesh_rules import rules_for
 from steelyard.cli.watch import RichWatcher
-from steelyard.errors import UsageError
+from steelyard.errors import Fault, SteelyardError, UsageError
 from steelyard.logs import set_up_logging
 
 if TYPE_CHECKING:
     from steelyard.mesh import Job
 
+
 RULE = "as its @mesh.unit says"
+
+
+class OutputError(SteelyardError):
+    """Results cannot be written."""
+
+    fault = Fault.MACHINE
 
 
 def mesh_run(
@@ -80,6 +87,9 @@ def mesh_run(
     where = Where(join, listen, mesh, certs, insecure, multicast, member, lease)
     where.check_way()
     check_names(function)
+    load("execution.functions").split(function)
+    if out is not None and _is_same(out, units):
+        raise UsageError(f"--out {out} is where the units are", hint="name another file")
     calls = list(read_calls(units, spread))
     place = where.place()
     set_up_logging("mesh", "warning")
@@ -105,8 +115,21 @@ def _writer(out: Path | None) -> Iterator[BinaryIO]:
         file = out.open("wb")
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}", hint="name a file") from None
-    with file:
-        yield file
+    try:
+        with file:
+            yield file
+    except OSError as error:
+        raise OutputError(
+            f"--out {out}: {error.strerror}",
+            hint="name a file elsewhere; with --journal what is done is not done again",
+        ) from None
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return False
 
 
 def _write(job: Job, total: int, file: BinaryIO) -> bool:

@@ -64,8 +64,8 @@ def mesh_worker(
     """Run units of these functions for any client of the mesh."""
     sys.path.insert(0, os.getcwd())  # where the user's modules are, as with `python -m`
     place = Where(join, listen, mesh, certs, insecure, multicast, member, lease).place()
-    served = _served(functions)
     set_up_logging("mesh", "info")
+    served = _served(functions)
     name = name or f"{socket.gethostname()}:{os.getpid()}"
     card = load("codec").Card(name, procs=procs, functions=served)
     with load("transport.zenoh.complaints").listening():

@@ -21,7 +21,14 @@ class UnitFailedError(SteelyardError):
 
 
 class UnitRaisedError(UnitFailedError):
-    """The function raised an exception; its traceback is in `failure`."""
+    """The function raised an exception; its traceback is in `failure`, and shown with this one."""
+
+
+class RemoteTraceback(Exception):  # noqa: N818 - it is shown by its name
+    """Where it was raised, at the node; as that of concurrent.futures."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
 
 
 class UnitQuarantinedError(UnitFailedError):
@@ -50,7 +57,10 @@ class UnitCancelledError(UnitFailedError):
 _ERRORS: dict[State, tuple[type[UnitFailedError], str]] = {
     State.RAISED: (UnitRaisedError, ""),
     State.QUARANTINED: (UnitQuarantinedError, "look at what it printed (`.output`), run it alone"),
-    State.REFUSED: (UnitRefusedError, "start a node for it: steelyard mesh worker module:function"),
+    State.REFUSED: (
+        UnitRefusedError,
+        "it takes a node of this mesh for it: steelyard mesh worker module:function",
+    ),
     State.EXPIRED: (UnitExpiredError, "give it more time, or add nodes"),
     State.CANCELLED: (UnitCancelledError, ""),
 }
@@ -104,12 +114,22 @@ class Answer:
         failure = unpack_failure(self.packed) if self.packed else None
         error = kind(self._sentence(failure), hint=hint)
         error.failure = failure
+        if failure is not None and failure.traceback:
+            error.__cause__ = RemoteTraceback(failure.traceback)
         return error
 
     def _sentence(self, failure: Failure | None) -> str:
         verb = "raised" if self.state is State.RAISED else f"is {self.state.lower()}"
-        parts = [f"unit {self.key!r:.100} {verb}"]
+        parts = [f"unit {_shown(self.key)} {verb}"]
         if self.state is State.QUARANTINED and self.tries:
             parts.append("after one try" if self.tries == 1 else f"after {self.tries} tries")
         detail = self.reason or (f"{failure.type}: {failure.message}" if failure else "")
         return " ".join(parts) + (f": {detail}" if detail else "")
+
+
+def _shown(key: Any) -> str:
+    """What a key is for people; one of the application's may fail even in that."""
+    try:
+        return f"{key!r:.100}"
+    except Exception:
+        return f"<{type(key).__qualname__}>"

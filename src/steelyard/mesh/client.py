@@ -71,7 +71,8 @@ class Client:
         name = name or f"{socket.gethostname()}:{os.getpid()}"
         self._card = codec.Card(name, _share(weight))
         card = codec.announcement(self._card)
-        if isinstance(join, str) or not all(isinstance(one, str) for one in join):
+        listed = isinstance(join, Iterable) and not isinstance(join, str)
+        if not listed or not all(isinstance(one, str) for one in join):
             raise UsageError("join is a list of endpoints", hint='join=["tcp/HOST:PORT"]')
         place = place or Place(join)
         if link is None and not place.can_meet:

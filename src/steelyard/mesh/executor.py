@@ -28,7 +28,8 @@ class MeshExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """As in the standard library; the client stays open, it is the caller's."""
+        """As in the standard library, but that futures are cancelled though their units run: these
+        are stopped. The client stays open, it is the caller's."""
         self._shut = True
         futures = list(self._futures)
         if cancel_futures:

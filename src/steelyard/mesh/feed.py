@@ -106,6 +106,7 @@ class Feed:
             try:
                 call = next(self._calls)
             except StopIteration:
+                self._check_length()
                 return False
             packed = self._packed(call)
             lot.append((packed, Sink(self._job.deliver, self._key(call), self._position)))
@@ -113,7 +114,21 @@ class Feed:
             self._size += len(packed)
         return True
 
+    def _check_length(self) -> None:
+        """What has a length is a list or the like, and may be changed while its units run."""
+        total = self._job.total
+        if total is not None and self._position < total:
+            raise UsageError(
+                f"there were {total} items when the job began, and only {self._position} now",
+                hint="leave them alone while it runs, or pass a copy",
+            )
+
     def _packed(self, call: Sequence[Any]) -> bytes:
+        if not isinstance(call, Iterable):
+            raise UsageError(
+                f"unit {self._position + 1} is no sequence of arguments: {call!r:.100}",
+                hint="map() takes one argument for each unit",
+            )
         try:
             return pack_call(*call)
         except WireError as error:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from steelyard.errors import UsageError
+from steelyard.mesh.execution.functions import split
 from steelyard.mesh.protocol.task import Rules
 
 P = ParamSpec("P")
@@ -77,7 +78,7 @@ def checked(rules: Rules) -> Rules:
     retries, hedge, deadline, memory = rules
     return Rules(
         _whole("retries", retries, 0),
-        bool(hedge),
+        _whether("hedge", hedge),
         None if deadline is None else seconds("deadline", deadline),
         None if memory is None else _whole("memory", memory, 1),
     )
@@ -92,6 +93,12 @@ def _whole(name: str, value: Any, least: int) -> int:
     if not fits:
         raise UsageError(f"{name} = {value!r} cannot be kept", hint=f"{least}, {least + 1} …")
     return whole
+
+
+def _whether(name: str, value: Any) -> bool:
+    if value not in (True, False):
+        raise UsageError(f"{name} = {value!r} cannot be kept", hint="True or False")
+    return bool(value)
 
 
 def seconds(name: str, value: Any, *, least: float = 0.0) -> float:
@@ -113,7 +120,7 @@ def rules_of(function: Callable[..., Any] | str) -> Rules:
 def name_of(function: Callable[..., Any] | str) -> str:
     """`module:function`, under which every node can import it."""
     if isinstance(function, str):
-        return function
+        return ":".join(split(function))
     module = getattr(function, "__module__", None)
     path = getattr(function, "__qualname__", "<nameless>")
     owner = getattr(function, "__self__", None)  # of a method; a class is found by its name
@@ -136,7 +143,7 @@ def _module_name(module: str) -> str:
     if spec is not None:
         return str(spec.name)
     file = getattr(main, "__file__", None)
-    if file is None:
+    if file is None or file.startswith("<"):
         raise UsageError(
             "a function that was typed in has no module that a node could import",
             hint="put it into a file",

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from steelyard.mesh.answer import Answer
+from steelyard.mesh.protocol.lifecycle import State
 
 
 class UnitFuture(Future[Any]):
@@ -25,6 +26,8 @@ class UnitFuture(Future[Any]):
     def deliver(self, answers: Sequence[Answer]) -> None:
         """Called by the client, once, with one."""
         (answer,) = answers
+        if answer.state is State.CANCELLED:
+            super().cancel()  # by whoever closed the client
         if not self.set_running_or_notify_cancel():  # which tells those who wait for several
             return
         try:

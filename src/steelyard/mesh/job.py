@@ -224,6 +224,7 @@ class Job:
     def progress(self) -> Progress:
         """How far it is."""
         seconds = time.monotonic() - self._began
-        known = self.done and self.total is not None
+        workers = self._workers()
+        known = self.done and self.total is not None and (workers or self._ended())
         eta = seconds / self.done * (self.total - self.done) if known else None  # type: ignore[operator]
-        return Progress(self.done, self.total, self.failed, self._workers(), seconds, eta)
+        return Progress(self.done, self.total, self.failed, workers, seconds, eta)

@@ -8,15 +8,23 @@ imported, is nothing for the node, whose children have it anyway.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from typing import Any
 
 from steelyard.errors import Fault, SteelyardError
 from steelyard.mesh.execution.functions import find
 from steelyard.mesh.function import UnitFunction
+from steelyard.parent import end_with
+
+log = logging.getLogger(__name__)
+
+
+SLOW, PATIENCE = 5.0, 55.0  # seconds; some libraries take long to import
 
 
 class NotServedError(SteelyardError):
@@ -27,19 +35,47 @@ class NotServedError(SteelyardError):
 
 def served(wanted: Sequence[str]) -> tuple[str, ...]:
     """The names of the functions; each of them can be imported."""
-    done = subprocess.run(
-        [sys.executable, "-m", "steelyard.mesh.served", *wanted], capture_output=True, text=True
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+    told, last = _answer(wanted)
+    if told is None:
         raise NotServedError(
             f"{' '.join(wanted)} cannot be looked up: {last}",
             hint="start the node in the folder of the module, or install it",
         )
-    told = json.loads(done.stdout.splitlines()[-1])  # modules may print what they like before
     if "error" in told:
         raise NotServedError(told["error"], hint=told["hint"])
     return tuple(told["functions"])
+
+
+def _answer(wanted: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
+    """What the other process has found, or the last that it said instead."""
+    words = [sys.executable, "-m", "steelyard.mesh.served", str(os.getpid()), *wanted]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            out, errors = _wait(process, " ".join(wanted))
+        finally:
+            process.kill()
+    if process.returncode:
+        return None, (errors.strip().splitlines() or ["it says nothing"])[-1]
+    return json.loads(out.splitlines()[-1]), ""  # modules may print what they like before
+
+
+def _wait(process: subprocess.Popen[str], wanted: str) -> tuple[str, str]:
+    try:
+        return process.communicate(timeout=SLOW)
+    except subprocess.TimeoutExpired:
+        log.warning("%s is still being imported after %g s", wanted, SLOW)
+    try:
+        return process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise NotServedError(
+            f"{wanted} is not imported after {SLOW + PATIENCE:g} s",
+            hint="what a module does besides defining functions, such as a job of its own, is to "
+            'stand under `if __name__ == "__main__":`',
+        ) from None
+
+
+# In the other process.
 
 
 def _look_up(wanted: Sequence[str]) -> dict[str, object]:
@@ -51,7 +87,7 @@ def _look_up(wanted: Sequence[str]) -> dict[str, object]:
 
 
 def _names(wanted: str) -> Iterator[str]:
-    if ":" in wanted:
+    if ":" in wanted or not wanted:
         find(wanted)
         yield wanted
         return
@@ -71,6 +107,7 @@ def _names(wanted: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(f"\n{json.dumps(_look_up(sys.argv[1:]))}\n")
+    end_with(int(sys.argv[1]))
+    sys.stdout.write(f"\n{json.dumps(_look_up(sys.argv[2:]))}\n")
     sys.stdout.flush()
     os._exit(0)  # before a module prints something at the end, or waits for its threads

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
 
 from steelyard.errors import Fault, SteelyardError
 from steelyard.logs import set_up_logging
+from steelyard.parent import end_with
 from steelyard.supervisor.channel import stand_by
 from steelyard.supervisor.plan import AgentLink, Role
 
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 USAGE = 2  # exit status of an error that a restart does not mend
 
 
@@ -37,15 +36,11 @@ def main() -> None:
 
 
 def die_with_parent(role: Role) -> None:
-    """Be told by the kernel when the parent is gone, however it went.
-
-    A balancer then finishes its exchanges and ends (TERM); an agent must not take that for an
+    """A balancer then finishes its exchanges and ends (TERM); an agent must not take that for an
     order to stop its workers, so it gets a signal of its own (HUP).
     """
     told = signal.SIGHUP if role.part == "agent" else signal.SIGTERM
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, told)
-    if os.getppid() != role.parent:  # it went before we could ask
-        raise SystemExit(0)
+    end_with(role.parent, told)
 
 
 def _play(role: Role) -> None:

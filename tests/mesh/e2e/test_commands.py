@@ -179,6 +179,25 @@ def test_a_node_whose_module_takes_for_ever_can_be_ended(tmp_path: Path) -> None
         node.wait()
 
 
+@pytest.mark.parametrize("where", [[], ["--out", "/dev/full"]])
+def test_a_full_disk_is_told(node: Worker, tmp_path: Path, where: list[str]) -> None:
+    """In a sentence, not with a traceback."""
+    words = [lines(tmp_path / "units", [1, 2]), "--join", node.endpoint, *where]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*STEELYARD, "mesh", "run", f"{MODULE}:double", *words],
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+        )
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
 def test_a_machine_without_room_for_the_children_is_told() -> None:
     """In a sentence."""
     words = [*STEELYARD, "mesh", "worker", MODULE, "--procs", "100"]

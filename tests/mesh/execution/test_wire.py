@@ -55,6 +55,15 @@ def test_values_come_back_as_they_were(value: Any) -> None:
     assert unpack(pack(value)) == value
 
 
+def test_tuples_are_lists_but_as_keys() -> None:
+    """A list cannot be one; arrays beside them are no obstacle."""
+    keys = {(1, ("a", 2)): (3, 4), "plain": {(): None}}
+    assert unpack(pack(keys)) == {(1, ("a", 2)): [3, 4], "plain": {(): None}}
+    back = unpack(pack([keys, numpy.arange(3)]))
+    assert back[0][1, ("a", 2)] == [3, 4]
+    assert list(back[1]) == [0, 1, 2]
+
+
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda array: f"{array.dtype}-{array.shape}")
 def test_arrays_come_back_beside_other_things(array: Any) -> None:
     """Type, shape and content are kept, in any layout."""

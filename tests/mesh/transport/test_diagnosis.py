@@ -89,7 +89,7 @@ def test_all_is_well_but_nobody_links(certs: Path) -> None:
     """Then it is no node."""
     with server(certs / "beta") as endpoint:
         said = diagnose(endpoint, security(certs / "alpha"))
-    assert "is it a node of a mesh, and are we a member?" in said.text
+    assert "is it a node of a mesh of our name, and are we a member?" in said.text
 
 
 def test_the_other_side_speaks_no_tls(certs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

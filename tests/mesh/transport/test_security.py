@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import UsageError
+from steelyard.mesh.certs import make_members
 from steelyard.mesh.transport.security import Security, secure_endpoints
 
 SECURITY = Security(Path("ca.pem"), Path("node.pem"), Path("node.key"))
@@ -30,6 +31,21 @@ def test_plain_tcp_off_loopback_is_refused_with_certificates_too() -> None:
         secure_endpoints(["tcp/10.0.0.1:1"], SECURITY)
     assert told.value.hint == "write tls/10.0.0.1:1"
     assert [str(one) for one in secure_endpoints(["10.0.0.1:1"], SECURITY)] == ["tls/10.0.0.1:1"]
+
+
+def test_files_that_do_not_belong_together_are_named(tmp_path: Path) -> None:
+    """Before anything listens, or asks for a password."""
+    alpha, beta = (one.folder for one in make_members(tmp_path, ["alpha", "beta"], 1, renew=False))
+    assert Security.from_folder(alpha).context()
+    mixed = Security(alpha / "ca.pem", alpha / "node.pem", beta / "node.key")
+    with pytest.raises(UsageError, match=r"alpha/node\.pem with .*beta/node\.key cannot be used"):
+        mixed.context()
+    (beta / "ca.pem").write_text("nothing")
+    with pytest.raises(UsageError, match=r"beta/ca\.pem cannot be used"):
+        Security.from_folder(beta).context()
+    (beta / "node.pem").unlink()
+    with pytest.raises(UsageError, match=r"beta/node\.pem is not there"):
+        Security.from_folder(beta).context()
 
 
 def test_tls_without_certificates_is_refused() -> None:

@@ -30,8 +30,9 @@ from pathlib import Path
 
 from steelyard.mesh.execution import child
 from steelyard.mesh.execution.slots import Slots
+from steelyard.parent import end_with
 
-_SET_DEATH_SIGNAL, _SET_NAME = 1, 15  # of prctl
+_SET_NAME = 15  # linux/prctl.h
 _KILLED_FIRST = 500  # of 1000: when memory is short, a unit goes before the node does
 
 
@@ -92,11 +93,8 @@ class Nursery:
     def _become(self, number: int, link: int, output: int) -> None:
         """The child: nothing of the nursery is left in it."""
         os.setsid()  # its own group, so that what it starts is killed with it
-        libc = ctypes.CDLL(None)
-        libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
-        libc.prctl(_SET_NAME, b"steelyard-unit")
-        if os.getppid() != self._pid:  # it died before the line above
-            os._exit(0)
+        end_with(self._pid)
+        ctypes.CDLL(None).prctl(_SET_NAME, b"steelyard-unit")
         with suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(str(_KILLED_FIRST))
         for key in list(self._selector.get_map().values()):

@@ -1,8 +1,9 @@
 """Values as bytes: msgpack, and numpy arrays beside it.
 
-None, booleans, numbers (complex ones, too), text, bytes, lists, tuples (they arrive as lists) and
-dicts go as msgpack has them. Arrays go behind the rest, in one piece each, so that packing copies
-them once and unpacking never: what arrives is a view of the message, and read-only.
+None, booleans, numbers (complex ones, too), text, bytes, lists, tuples (they arrive as lists, but
+for keys of dicts) and dicts go as msgpack has them. Arrays go behind the rest, in one piece each,
+so that packing copies them once and unpacking never: what arrives is a view of the message, and
+read-only.
 
     plain        msgpack
     with arrays  0xC1 · length of the head (u32) · head, padded · array, padded · …
@@ -72,11 +73,27 @@ def pack_parts(value: object) -> list[bytes | memoryview]:
 def unpack(data: bytes | memoryview) -> Any:
     """The value again; arrays in it keep `data` alive."""
     try:
-        if data and data[0] == _MARK:
-            return _unpack_with_arrays(memoryview(data))
-        return msgpack.unpackb(data, ext_hook=_plain_extension, strict_map_key=False)
+        try:
+            return _unpack(data)
+        except TypeError:  # seldom, and slow: a key that is a list by now
+            return _unpack(data, object_pairs_hook=_dict)
     except (ValueError, TypeError, struct.error, msgpack.exceptions.UnpackException) as error:
         raise WireError(f"is not a packed value: {error}") from None
+
+
+def _unpack(data: bytes | memoryview, **options: Any) -> Any:
+    options["strict_map_key"] = False
+    if data and data[0] == _MARK:
+        return _unpack_with_arrays(memoryview(data), options)
+    return msgpack.unpackb(data, ext_hook=_plain_extension, **options)
+
+
+def _dict(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    return {_key(key): value for key, value in pairs}
+
+
+def _key(key: Any) -> Any:
+    return tuple(map(_key, key)) if isinstance(key, list) else key
 
 
 def pack_call(*args: object, **kwargs: object) -> bytes:
@@ -129,7 +146,7 @@ def _plain_extension(code: int, data: bytes) -> object:
     raise ValueError(f"extension {code}")
 
 
-def _unpack_with_arrays(data: memoryview) -> Any:
+def _unpack_with_arrays(data: memoryview, options: dict[str, Any]) -> Any:
     _, length = _HEAD.unpack_from(data)
     at = _HEAD.size + length
 
@@ -145,7 +162,7 @@ def _unpack_with_arrays(data: memoryview) -> Any:
         return _array(data[begin:at], dtype, dimensions)
 
     head = data[_HEAD.size : _HEAD.size + length]
-    return msgpack.unpackb(head, ext_hook=extension, strict_map_key=False)
+    return msgpack.unpackb(head, ext_hook=extension, **options)
 
 
 def _array(data: memoryview, dtype: str, shape: list[int]) -> object:

@@ -10,6 +10,7 @@ import socket
 import ssl
 from contextlib import suppress
 
+from steelyard.errors import UsageError
 from steelyard.mesh.transport.base import Trouble
 from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
@@ -17,7 +18,9 @@ from steelyard.mesh.transport.security import Security
 PATIENCE = 2.0  # seconds, for each step
 WORD = 0.5  # seconds for a refusal to arrive
 _NO_TLS = "{} does not speak TLS: write tcp/…, or start it with certificates"
-_NO_LINK = "{} answers, but does not link to us; is it a node of a mesh, and are we a member?"
+_NO_LINK = (
+    "{} answers, but does not link to us; is it a node of a mesh of our name, and are we a member?"
+)
 
 
 def diagnose(endpoint: Endpoint, security: Security | None) -> Trouble:
@@ -33,10 +36,9 @@ def diagnose(endpoint: Endpoint, security: Security | None) -> Trouble:
 
 def _shake_hands(plain: socket.socket, endpoint: Endpoint, security: Security) -> str:
     try:
-        context = ssl.create_default_context(cafile=security.authority)
-        context.load_cert_chain(security.certificate, security.key)
-    except (ssl.SSLError, OSError) as error:
-        return f"our certificate cannot be used: {error}"
+        context = security.context()
+    except UsageError as error:
+        return str(error)
     context.check_hostname = False
     try:
         with context.wrap_socket(plain) as secure:

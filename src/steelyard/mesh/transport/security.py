@@ -6,7 +6,9 @@ address: members are equals, and addresses change; names serve to shut a member 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ssl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,13 +31,33 @@ class Security:
         own = Path(folder)
         return cls(own / "ca.pem", own / "node.pem", own / "node.key", tuple(members))
 
-    def check(self) -> None:
-        """Say which file is missing, before anybody is refused for it."""
+    def context(self) -> ssl.SSLContext:
+        """For a client that shows this certificate; an error says which file is of no use.
+
+        That they are made for each other is found out here, before anybody is refused for it.
+        """
         for file in (self.authority, self.certificate, self.key):
             if not file.is_file():
                 raise UsageError(
                     f"{file} is not there", hint="`steelyard mesh certs` makes certificates"
                 )
+        with _of_use(self.authority):
+            context = ssl.create_default_context(cafile=self.authority)
+        with _of_use(self.certificate, self.key):
+            context.load_cert_chain(self.certificate, self.key, password="")
+        return context
+
+
+@contextmanager
+def _of_use(*files: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:  # of ssl, too
+        why = getattr(error, "reason", None) or error.strerror or error
+        raise UsageError(
+            f"{' with '.join(map(str, files))} cannot be used: {why}",
+            hint="`steelyard mesh certs --renew` makes new ones",
+        ) from None
 
 
 def secure_endpoints(
@@ -53,6 +75,7 @@ def secure_endpoints(
                 f"{endpoint} is neither on loopback nor encrypted: anybody could run units",
                 hint=f"write {replace(endpoint, protocol='tls')}"
                 if security is not None
-                else "`steelyard mesh certs` makes certificates; --insecure does without",
+                else "`steelyard mesh certs` makes certificates; --insecure (in Python "
+                "insecure=True) does without",
             )
     return endpoints

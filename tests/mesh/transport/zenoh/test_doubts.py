@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from queue import Queue
 
 import pytest
@@ -32,12 +33,29 @@ def test_who_answers_and_does_not_link_may_be_slow() -> None:
     assert [one.lasting for one in said] == [False, True, True]
 
 
-def test_who_is_not_alone_any_more_doubts_nothing() -> None:
-    """The first look is the last."""
+def test_who_is_left_alone_again_is_told_again() -> None:
+    """Not while there is company, and what was before that does not count."""
     told: Queue[Trouble] = Queue()
+    company = threading.Event()
+    looked: Queue[None] = Queue()
+
+    def is_alone() -> bool:
+        looked.put(None)
+        return not company.is_set()
+
     with socket.create_server(("127.0.0.1", 0)) as mute:
         endpoint = Endpoint("tcp", *mute.getsockname())
-        alone = doubts.Doubts([endpoint], None, lambda: False, told.put)
-        alone._thread.join(PATIENCE)
-    assert not alone._thread.is_alive()
-    assert told.empty()
+        alone = doubts.Doubts([endpoint], None, is_alone, told.put)
+        while not told.get(timeout=PATIENCE).lasting:
+            pass
+        company.set()
+        for _ in range(looked.qsize() + 3):  # a look may have been under way
+            looked.get(timeout=PATIENCE)
+        while not told.empty():
+            told.get()
+        for _ in range(3):
+            looked.get(timeout=PATIENCE)
+        assert told.empty()
+        company.clear()
+        assert [told.get(timeout=PATIENCE).lasting for _ in range(2)] == [False, True]
+        alone.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from itertools import chain, repeat
 
 from steelyard.mesh.transport.base import Trouble
 from steelyard.mesh.transport.diagnosis import diagnose
@@ -15,7 +14,7 @@ FIRST, AGAIN, THEN = 2.0, 10.0, 30.0  # seconds alone before it is said, and sai
 
 
 class Doubts:
-    """A thread that ends when the first other node is seen.
+    """A thread that looks now and then; who was left a moment ago may not be alone for long.
 
     A trouble lasts when all whom we join have one that does, twice: a node may be slow to link.
     """
@@ -38,13 +37,21 @@ class Doubts:
         self._over.set()
 
     def _run(self) -> None:
-        lasting = False
-        for pause in chain((FIRST, AGAIN), repeat(THEN)):
-            if self._over.wait(pause) or not self._alone():
-                return
-            told = [diagnose(endpoint, self._security) for endpoint in self._join]
-            if self._over.is_set() or not self._alone():
-                return
-            before, lasting = lasting, all(one.lasting for one in told)
-            for one in told:
-                self._say(Trouble(one.text, before and lasting))
+        pause, in_company, lasting = FIRST, False, False
+        while not self._over.wait(pause):
+            before, in_company = in_company, not self._alone()
+            if in_company or before:
+                pause, lasting = FIRST, False
+            else:
+                lasting = self._look(lasting)
+                pause = AGAIN if pause == FIRST else THEN
+
+    def _look(self, hopeless: bool) -> bool:
+        """Say what is wrong; whether waiting is of no use, as it was before, perhaps."""
+        told = [diagnose(endpoint, self._security) for endpoint in self._join]
+        if self._over.is_set() or not self._alone():
+            return False
+        lasting = all(one.lasting for one in told)
+        for one in told:
+            self._say(Trouble(one.text, hopeless and lasting))
+        return lasting

@@ -60,7 +60,7 @@ class ZenohLink:
         if not lease >= SHORTEST_LEASE:
             raise UsageError(f"a lease of {lease} s", hint=f"at least {SHORTEST_LEASE} s")
         if security is not None:
-            security.check()
+            security.context()  # which says what is wrong with it
         keys = Keys(mesh, version)
         given = secure_endpoints(listen or [ANYWHERE], security, insecure=insecure)
         for one in given:
