@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import sqlite3
+from math import inf
 from pathlib import Path
 
 import pytest
 
+from steelyard.mesh import journal as journal_module
 from steelyard.mesh.journal import Journal, JournalError, Line
 
 
-def test_a_journal_that_cannot_be_written_for_a_moment_goes_on(tmp_path: Path) -> None:
-    """Another program has the file; what comes after that is kept."""
+def test_a_journal_that_cannot_be_written_for_a_moment_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program has the file; what comes a while after that is kept."""
+    monkeypatch.setattr(journal_module, "BUSY", 0.001)
     journal = Journal(tmp_path / "journal")
     other = sqlite3.connect(tmp_path / "journal", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    journal._file.execute("PRAGMA busy_timeout = 1")
-    lines = [Line(journal.key("m:f", arguments), b"", "", 0.0) for arguments in (b"a", b"b")]
+    lines = [Line(journal.key("m:f", arguments), b"", "", 0.0) for arguments in (b"a", b"b", b"c")]
     with pytest.raises(JournalError, match="locked"):
         journal.add(lines[:1])
+    journal.add(lines[1:2])  # nobody waits for it again
     other.execute("ROLLBACK")
-    journal.add(lines[1:])
-    assert list(journal.find(line.key for line in lines)) == [lines[1].key]
+    monkeypatch.setattr(journal, "_until", -inf)  # a while later
+    journal.add(lines[2:])
+    assert list(journal.find(line.key for line in lines)) == [lines[2].key]
     journal.close()
     with pytest.raises(JournalError, match="cannot be used"):
-        journal.find([lines[1].key])
+        journal.find([lines[2].key])
     other.close()
 
 

@@ -283,24 +283,26 @@ class Client:
     # What is done about it, in the thread of the loop.
 
     def _handle(self, happened: Sequence[events.Event], now: float) -> float:
-        before = self._desk.nodes.workers
-        delivered: list[events.Deliver] = []
-        for command in self._desk.handle_all(happened, now):
-            match command:
-                case events.Reply(query, grant):
-                    self._queries.pop(query).reply(codec.pack(grant))
-                case events.Deliver():
-                    delivered.append(command)
-                case events.Call(node, units):
-                    self._link.ask(node, codec.pack((codec.CALL, units)), _heard, _unheard)
-                case events.Stop(node, numbers):
-                    self._link.ask(node, codec.pack((codec.STOP, numbers)), _heard, _unheard)
-        if delivered:
-            self._sinks.deliver(delivered)
-        if self._desk.nodes.workers != before:
+        commands = self._desk.handle_all(happened, now)
+        try:
+            for command in commands:
+                self._obey(command)
+        finally:
+            if delivered := [one for one in commands if isinstance(one, events.Deliver)]:
+                self._sinks.deliver(delivered)
+        if any(isinstance(one, events.NodeAppeared | events.NodeGone) for one in happened):
             with self._workers:
                 self._workers.notify_all()
         return self._desk.wakeup
+
+    def _obey(self, command: events.Command) -> None:
+        match command:
+            case events.Reply(query, grant):
+                self._queries.pop(query).reply(codec.pack(grant))
+            case events.Call(node, units):
+                self._link.ask(node, codec.pack((codec.CALL, units)), _heard, _unheard)
+            case events.Stop(node, numbers):
+                self._link.ask(node, codec.pack((codec.STOP, numbers)), _heard, _unheard)
 
     def status(self) -> dict[str, object]:
         """What people may want to know."""

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
 from steelyard.errors import Fault, SteelyardError
 
+BUSY, PAUSE = 1.0, 10.0  # seconds: for another program's write, and after it took longer
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS units (
     key BLOB PRIMARY KEY, value BLOB NOT NULL, output TEXT NOT NULL, seconds REAL NOT NULL
@@ -46,9 +49,12 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
+        self._until = -inf  # nothing is written before
         self._seen: Counter[bytes] = Counter()  # units of this life
         try:
-            self._file = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._file = sqlite3.connect(
+                path, timeout=BUSY, check_same_thread=False, isolation_level=None
+            )
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.execute("PRAGMA synchronous = NORMAL")
             self._file.execute(_SCHEMA)
@@ -77,11 +83,16 @@ class Journal:
         return found
 
     def add(self, lines: Iterable[Line]) -> None:
-        """Keep them; they are safe when this returns."""
+        """Keep them; they are safe when this returns. While the file cannot be written it is tried
+        now and then only: whoever waits for answers does not wait for who holds the file."""
+        if time.monotonic() < self._until:
+            return
         try:
             with self._lock:
                 self._write(lines)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OverflowError) as error:  # the second of a value of some GB
+            if isinstance(error, sqlite3.OperationalError):
+                self._until = time.monotonic() + PAUSE
             raise self._error(error) from None
 
     def _write(self, lines: Iterable[Line]) -> None:
@@ -98,7 +109,7 @@ class Journal:
         with self._lock:  # SQLite crashes when it is closed in the middle of a query
             self._file.close()
 
-    def _error(self, error: sqlite3.Error) -> JournalError:
+    def _error(self, error: Exception) -> JournalError:
         return JournalError(
             f"the journal {self._path} cannot be used: {error}",
             hint="give the path of a journal, or of a new file in a folder that can be written",

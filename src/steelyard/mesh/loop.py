@@ -101,4 +101,4 @@ class Loop(Generic[E]):
         except Exception:
             kinds = ", ".join(sorted({type(one).__name__ for one in happened}))  # large, perhaps
             log.exception("a bug of steelyard's: the mesh could not handle %s", kinds)
-            self._due = max(self._due, time.monotonic() + 1.0)
+            self._due = time.monotonic() + 1.0

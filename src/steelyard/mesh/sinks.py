@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from steelyard.errors import SteelyardError
 from steelyard.mesh.answer import Answer
 from steelyard.mesh.journal import Journal, Line
 from steelyard.mesh.protocol.desk_events import Deliver
@@ -83,7 +82,7 @@ class Sinks:
         try:
             if self._journal is not None and lines:
                 self._journal.add(lines)
-        except SteelyardError as error:  # the answers are worth more than the journal
+        except Exception as error:  # the answers are worth more than the journal
             log.error("%s", error)
 
     def close(self) -> None:

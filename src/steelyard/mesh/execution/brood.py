@@ -16,7 +16,7 @@ from typing import NamedTuple
 from steelyard.mesh.execution import capture
 from steelyard.mesh.execution.orders import ticket_of
 from steelyard.mesh.execution.parcel import NOW, SHORTAGES, Parcel, Receiver
-from steelyard.mesh.execution.slots import Slot, Slots
+from steelyard.mesh.execution.slots import Phase, Slot, Slots
 
 PAUSE, TRIES = 0.005, 400  # seconds, and times: what is short for longer does not pass by itself
 
@@ -96,6 +96,7 @@ class Brood:
 
     def renew(self, number: int) -> None:
         """A new child in the place of one that ended."""
+        self.slots.write(number, 0, Phase.IDLE)  # what the last one was at this one has not begun
         line = self._fork(number)
         self.lines[number].close()
         self.lines[number] = line

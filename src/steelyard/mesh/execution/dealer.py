@@ -50,6 +50,10 @@ class Seat:
         """Whether it can be given units."""
         return not self.shut and self.killed_for is None
 
+    def at(self, slot: Slot) -> Entry | None:
+        """The unit that it has begun and not answered, by its slot."""
+        return None if slot.phase is Phase.IDLE else self.queue.get(slot.ticket)
+
 
 class Verdict(NamedTuple):
     """The unit that a child's end is the outcome of."""
@@ -156,8 +160,7 @@ class Dealer:
 
     def is_slow(self, number: int, slot: Slot, now: float) -> bool:
         """Whether a child is at a long unit: what is behind it is better done by others."""
-        begun = slot.phase is not Phase.IDLE and slot.ticket in self._seats[number].queue
-        return begun and now - slot.since > LONG
+        return self._seats[number].at(slot) is not None and now - slot.since > LONG
 
     def shut(self, number: int) -> None:
         """Give a child nothing before its next answer."""
@@ -193,7 +196,7 @@ class Dealer:
 
     def left(self, number: int, slot: Slot, now: float) -> float | None:
         """Seconds that the unit a child is at has left, not above zero when it is over."""
-        entry = self._seats[number].queue.get(slot.ticket)
+        entry = self._seats[number].at(slot)
         if entry is None or self._seats[number].killed_for is not None:
             return None
         limit = IMPORT_LIMIT if slot.phase is Phase.IMPORTING else entry.unit.deadline
@@ -203,7 +206,7 @@ class Dealer:
         """A child ended, all its answers are in: the unit to blame. The others are dealt anew."""
         seat = self._seats[number]
         self._seats[number] = Seat()
-        running = seat.queue.get(slot.ticket)
+        running = seat.at(slot)
         if running is not None and seat.killed_for is not None and by_kill:
             kind = seat.killed_for[1] if seat.killed_for[0] == running.ticket else None
         else:

@@ -94,10 +94,11 @@ class Keeper:
 
     def cancel(self, ticket: int) -> None:
         """End a unit, wherever it is; what was taken back for that is to be dealt."""
+        if (holder := self._holder(ticket)) is not None:
+            self._read(holder)  # or a child would be killed for a unit that has ended
         if ticket not in self.dealer:
             return
         self._unwanted.add(ticket)
-        holder = self.dealer.holder(ticket)
         if holder is not None:
             self.dealer.recall(holder, self._brood.unread(holder))
         if self.dealer.holder(ticket) is None:
@@ -105,6 +106,9 @@ class Keeper:
             self._tell(ticket, Kind.CANCELLED, Failure("Cancelled", "cancelled before it began"))
         else:
             self._condemn(ticket, Kind.CANCELLED)
+
+    def _holder(self, ticket: int) -> int | None:
+        return self.dealer.holder(ticket) if ticket in self.dealer else None
 
     def recall(self) -> tuple[int, ...]:
         """Take back what no child has begun: tickets, which are forgotten, the oldest first."""

@@ -22,7 +22,7 @@ _CLOEXEC = int(socket.MSG_CMSG_CLOEXEC)  # as an enum it is slow to combine
 _TORN = int(socket.MSG_CTRUNC)
 NOW = int(socket.MSG_DONTWAIT)
 # What a process or the machine has too little of, for a moment.
-SHORTAGES = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+SHORTAGES = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
 
 
 class Parcel(NamedTuple):

@@ -6,32 +6,37 @@ But not for ever, if all others are busy for long, and not when there is nobody 
 
 from __future__ import annotations
 
+from itertools import takewhile
 from math import inf
 
-from steelyard.mesh.protocol.lifecycle import State
 from steelyard.mesh.protocol.messages import Result
-from steelyard.mesh.protocol.nodes import Node, Nodes
+from steelyard.mesh.protocol.nodes import Nodes
 from steelyard.mesh.protocol.task import Entry
+from steelyard.mesh.protocol.todo import Todo
 from steelyard.mesh.protocol.unserved import PATIENCE
 
 
 class Avoidance:
     """Remembers them, until they end."""
 
-    def __init__(self, nodes: Nodes) -> None:
-        self._nodes = nodes
+    def __init__(self, nodes: Nodes, todo: Todo) -> None:
+        self._nodes, self._todo = nodes, todo
         self._units: dict[int, Entry] = {}
+        # In the order of their times:
         self._forlorn: dict[int, float] = {}  # those that all did refuse who are there, and until
         self._grudges: dict[int, float] = {}  # those that did harm somewhere, and until
 
     def refused(self, entry: Entry, result: Result, name: str) -> None:
         """A node does not know its function."""
-        entry.refusals[name] = result
+        with self._todo.reconsidered(entry):
+            entry.refusals[name] = result
         self._note(entry)
 
     def hurt(self, entry: Entry, name: str, now: float) -> None:
         """It hurt a child of a node."""
-        entry.harmed.add(name)
+        with self._todo.reconsidered(entry):
+            entry.harmed.add(name)
+        self._grudges.pop(entry.task.number, None)
         self._grudges[entry.task.number] = now + PATIENCE
         self._note(entry)
 
@@ -59,6 +64,10 @@ class Avoidance:
     def _forgive(self, entry: Entry) -> None:
         """When there is nobody else, it may go where it did harm."""
         if all(entry.avoids(node.name) for node in self._nodes.serving(entry.task.function)):
+            self._pardon(entry)
+
+    def _pardon(self, entry: Entry) -> None:
+        with self._todo.reconsidered(entry):
             entry.harmed.clear()
 
     def is_forlorn(self, entry: Entry) -> bool:
@@ -66,28 +75,22 @@ class Avoidance:
         serving = {node.name for node in self._nodes.serving(entry.task.function)}
         return bool(self._nodes.by_name and entry.refusals) and serving <= entry.refusals.keys()
 
-    def withheld(self, node: Node) -> int:
-        """How many units to do are not for this node, though it serves their functions."""
-        return sum(
-            one.state is State.TODO and one.avoids(node.name) and node.serves(one.task.function)
-            for one in self._units.values()
-        )
-
     def lose_patience(self, now: float) -> list[Entry]:
         """Forget the harm that was done long ago; return what nobody has known for long."""
         for number in _due(self._grudges, now):
-            self._units[number].harmed.clear()
+            self._pardon(self._units[number])
         return [self._units[number] for number in _due(self._forlorn, now)]
 
     @property
     def next(self) -> float:
         """When that is due."""
-        return min((*self._forlorn.values(), *self._grudges.values()), default=inf)
+        first = (next(iter(one.values()), inf) for one in (self._forlorn, self._grudges))
+        return min(first)
 
 
 def _due(times: dict[int, float], now: float) -> list[int]:
     """Those whose time has come are taken out."""
-    due = [number for number, until in times.items() if until <= now]
+    due = [number for number, _ in takewhile(lambda one: one[1] <= now, times.items())]
     for number in due:
         del times[number]
     return due

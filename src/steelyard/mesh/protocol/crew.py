@@ -91,7 +91,7 @@ class Crew(Machine[events.Event, Command]):
         if known is not None:
             known.weight = weight
         else:
-            self.customers[name] = Customer(name, weight, served=self._virtual())
+            self.customers[name] = Customer(name, weight, served=self._virtual(), said=self._now)
 
     def _gone(self, name: str) -> None:
         customer = self.customers.pop(name, None)
@@ -174,7 +174,7 @@ class Crew(Machine[events.Event, Command]):
         customer.learn(event.seconds)
         number = ticket.order.number
         del customer.running[number]
-        result = Result(number, event.kind, event.value, event.output, event.seconds)
+        result = Result(number, event.kind, event.value, event.output, event.seconds, event.ticket)
         customer.results.append(result)
         since = self._heard_before if event.kind in ANSWERS else -inf
         customer.results_since = min(customer.results_since, since)
@@ -276,6 +276,13 @@ class Crew(Machine[events.Event, Command]):
         last = customer.last_pull
         if last is not None and last.at + REFRESH <= self._now:
             self._pull(customer, park=last.pull.park)
+        if last is None and self._silence_over(customer) <= self._now:
+            self._pull(customer, park=False, idle=0, most=0)
+
+    def _silence_over(self, customer: Customer) -> float:
+        """When a client that has no pull of ours should hear what we have, and say what it wants
+        stopped: the last word, of either side, may have been lost."""
+        return customer.said + REFRESH if customer.standing in ASKABLE else inf
 
     def _fetch(self) -> None:
         """Ask for work, whoever was served least first."""
@@ -319,10 +326,16 @@ class Crew(Machine[events.Event, Command]):
         return inf if bool(last.pull.idle) is bool(self._stock.idle) else last.at + SETTLED
 
     def _pull(
-        self, customer: Customer, *, park: bool, idle: int | None = None, least: int = 0
+        self,
+        customer: Customer,
+        *,
+        park: bool,
+        idle: int | None = None,
+        least: int = 0,
+        most: int = MOST,
     ) -> None:
         idle = 0 if self.leaving else self._stock.idle if idle is None else idle
-        want = 0 if self.leaving else max(idle, least, self._stock.room(customer))
+        want = 0 if self.leaving else min(most, max(idle, least, self._stock.room(customer)))
         self._serial += 1
         park = park and not self.leaving
         pull = customer.pull(self._serial, want, idle, park=park, now=self._now)
@@ -350,6 +363,8 @@ class Crew(Machine[events.Event, Command]):
         if last is not None:
             slow = customer.standing is Standing.ASKED and self._now < last.at + SLOW
             due = min(due, last.at + (SLOW if slow else REFRESH))
+        else:
+            due = min(due, self._silence_over(customer))
         oldest = min((sent.at for sent in customer.open.values()), default=inf)
         return min(due, oldest + 2 * REFRESH)
 

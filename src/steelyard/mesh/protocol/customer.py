@@ -45,6 +45,7 @@ class Customer:
     ended_at: float = -inf  # when the last of its units did
     open: dict[int, Open] = field(default_factory=dict)  # by serial
     latest: int = 0  # serial of the last pull
+    said: float = inf  # when it was sent
     rested: float = inf  # when it may be asked again
     level: int = MOST  # spare units after its last grant; more are fetched when half are gone
 
@@ -129,7 +130,7 @@ class Customer:
         holding = (*self.running, *(order.number for order in self.backlog))
         pull = Pull(serial, seen, want, idle, park, holding, tuple(self.results))
         self.open[serial] = Open(pull, now)
-        self.latest = serial
+        self.latest, self.said = serial, now
         self.results.clear()
         self.results_since = inf
         self.hear(Word.PARK if park else Word.ASK)

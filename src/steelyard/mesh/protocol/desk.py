@@ -31,6 +31,7 @@ from steelyard.mesh.protocol.unserved import Unserved
 
 SOON = 0.001  # seconds; the least that a unit is given
 LOSSES = 10  # nodes lost with a unit, before it is suspected to be the reason
+STRANGERS = 256  # pulls that are kept for nodes that did not appear yet
 BULK = 8 * 1024 * 1024  # bytes of arguments in one grant, besides what can begin at once
 
 HURT = frozenset({Kind.CRASHED, Kind.HUNG, Kind.EXCESS})
@@ -51,7 +52,7 @@ class Desk(Machine[events.Event, Command]):
         self._hedging = Hedging(self.nodes)
         self._next_hedge = inf
         self._expiry = Expiry()
-        self._avoidance = Avoidance(self.nodes)
+        self._avoidance = Avoidance(self.nodes, self.todo)
         self._unserved = Unserved()
         self._returned: list[Entry] = []  # units that were put back, and that nobody has yet
         self._stops: defaultdict[str, list[int]] = defaultdict(list)
@@ -123,6 +124,8 @@ class Desk(Machine[events.Event, Command]):
         """A pull of a node that is not there, as far as we know: it waits until it appears."""
         self._release(self._strangers.pop(name, None))
         self._strangers[name] = parked
+        if len(self._strangers) > STRANGERS:  # some will never appear
+            self._release(self._strangers.pop(next(iter(self._strangers))))
 
     def _serve(self, node: Node, pull: Pull, query: int) -> None:
         self._release(self._parking.leave(node.name))  # the later one takes its place
@@ -195,7 +198,7 @@ class Desk(Machine[events.Event, Command]):
             self._end(entry, Signal.RAISED, result, name)
         elif result.kind is Kind.UNKNOWN:
             self._refused(entry, result, name)
-        elif result.kind in HURT and copy is not None:  # without it, this is told twice
+        elif result.kind in HURT:
             self._hurt(entry, result, name)
         self._requeue([entry])
 
@@ -209,7 +212,12 @@ class Desk(Machine[events.Event, Command]):
         self._end(entry, Signal.REFUSED, result, name)
 
     def _hurt(self, entry: Entry, result: Result, name: str) -> None:
-        entry.hurts += 1
+        if _ran_out_of_time(entry.task, result):
+            self._end(entry, Signal.EXPIRED, result, name)
+            return
+        if (name, result.run) in entry.blamed:
+            return  # told twice
+        entry.blamed.add((name, result.run))
         self._avoidance.hurt(entry, name, self._now)
         if entry.hurts > entry.task.rules.retries:
             self._end(entry, Signal.SPENT, result, name)
@@ -244,7 +252,7 @@ class Desk(Machine[events.Event, Command]):
         The last two units for each child in the mesh are so given to idle children only: a spare
         unit would wait behind another one while somebody else has nothing to do.
         """
-        most = min(pull.want, max(pull.idle, self._spare(node)))
+        most = min(pull.want, self._available(node), max(pull.idle, self._spare(node)))
         taken = self.todo.take(node.name, node.serves, most)
         fitting = _fitting(taken, pull.idle)
         if fitting < len(taken):
@@ -264,7 +272,7 @@ class Desk(Machine[events.Event, Command]):
 
     def _available(self, node: Node) -> int:
         """Units to do that this node may have."""
-        return self.todo.count(node.serves) - self._avoidance.withheld(node)
+        return self.todo.count(node.name, node.serves)
 
     def _order(self, task: Task) -> Order:
         deadline = task.rules.deadline
@@ -335,6 +343,13 @@ class Desk(Machine[events.Event, Command]):
         self._next_hedge = self._hedging.next(self.inflight.values(), idle) if idle else inf
         expiry, unserved = self._expiry.next(self.entries), self._unserved.next
         self.wakeup = min(expiry, unserved, self._avoidance.next, self._next_hedge)
+
+
+def _ran_out_of_time(task: Task, result: Result) -> bool:
+    """Whether it was killed for the end of its job, and not for a deadline of its own."""
+    deadline = task.rules.deadline
+    is_own = deadline is not None and deadline <= result.seconds
+    return result.kind is Kind.HUNG and task.until is not None and not is_own
 
 
 def _fitting(entries: Sequence[Entry], idle: int) -> int:

@@ -89,7 +89,9 @@ class Hedging:
 
     def _fast(self, function: str) -> float:
         """Seconds that the fastest nodes take for a unit, at most."""
-        return FAST * min(node.pace(function) for node in self._nodes.serving(function))
+        return FAST * min(
+            (one.pace(function) for one in self._nodes.serving(function)), default=inf
+        )
 
 
 def _may(node: Node, entry: Entry, limit: float) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from steelyard.mesh.execution.outcome import Kind
 
-VERSION = 1  # of these messages; nodes of another one are told apart by what they announce
+VERSION = 2  # of these messages; nodes of another one are told apart by what they announce
 
 
 class Order(NamedTuple):
@@ -32,6 +32,7 @@ class Result(NamedTuple):
     value: bytes = b""
     output: bytes = b""
     seconds: float = 0.0
+    run: int = 0  # which of the node's; the same when it is told again
 
 
 class Pull(NamedTuple):

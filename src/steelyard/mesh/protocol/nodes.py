@@ -61,6 +61,10 @@ class Nodes:
         """Those that may have units of this function."""
         return [node for node in list(self.by_name.values()) if node.serves(function)]
 
+    def can_serve(self, function: str) -> bool:
+        """Whether anybody may."""
+        return any(node.serves(function) for node in self.by_name.values())
+
     def functions(self) -> list[str]:
         """All that is served by anybody."""
         return sorted({one for node in self.by_name.values() for one in node.offer.functions})

@@ -42,7 +42,9 @@ class Entry:
     task: Task
     state: State = State.TODO
     copies: dict[str, Copy] = field(default_factory=dict)  # by node
-    hurts: int = 0  # children that crashed, hung or exceeded their memory in it
+    blamed: set[tuple[str, int]] = field(
+        default_factory=set
+    )  # nodes and runs that hurt their child
     losses: int = 0  # nodes that were lost with it
     refusals: dict[str, Result] = field(default_factory=dict)  # by node: it does not know it
     harmed: set[str] = field(default_factory=set)  # nodes whose children it hurt
@@ -50,6 +52,16 @@ class Entry:
     def avoids(self, node: str) -> bool:
         """Whether this node is not to have it."""
         return node in self.refusals or node in self.harmed
+
+    @property
+    def avoided(self) -> set[str]:
+        """Nodes that are not to have it."""
+        return self.harmed | self.refusals.keys()
+
+    @property
+    def hurts(self) -> int:
+        """Children that crashed, hung or exceeded their memory in it."""
+        return len(self.blamed)
 
     @property
     def tries_left(self) -> int:

@@ -31,7 +31,7 @@ class Unserved:
         if not nodes.by_name and not self.obstacles:
             self._since.clear()
             return []
-        lacking = [function for function in waiting if not nodes.serving(function)]
+        lacking = [function for function in waiting if not nodes.can_serve(function)]
         self._since = {function: self._since.get(function, now) for function in lacking}
         return [one for one, since in self._since.items() if since + PATIENCE <= now]
 
