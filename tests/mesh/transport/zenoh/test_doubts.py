@@ -41,3 +41,15 @@ def test_who_is_not_alone_any_more_doubts_nothing() -> None:
         alone._thread.join(PATIENCE)
     assert not alone._thread.is_alive()
     assert told.empty()
+
+
+def test_who_was_linked_while_it_looked_says_nothing() -> None:
+    """It would be true no more."""
+    told: Queue[Trouble] = Queue()
+    looks = iter((True, False))
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        endpoint = Endpoint("tcp", *mute.getsockname())
+        alone = doubts.Doubts([endpoint], None, lambda: next(looks), told.put)
+        alone._thread.join(PATIENCE)
+    assert not alone._thread.is_alive()
+    assert told.empty()
