@@ -72,6 +72,13 @@ def test_a_unit_that_kills_its_child_is_quarantined_and_nobody_else(client: mesh
     assert good.values(PATIENCE) == list(range(0, 100, 2))
 
 
+def test_tries_are_all_that_were_made(client: mesh.Client, tmp_path: Path) -> None:
+    """The one that brought the value is among them."""
+    (answer,) = client.map(jobs.die_once, [str(tmp_path / "mark")]).as_completed(PATIENCE)
+    assert answer.ok
+    assert answer.tries == 2
+
+
 def test_a_unit_that_hangs_is_killed_at_its_deadline(client: mesh.Client) -> None:
     """And quarantined, when it has no try left."""
     (answer,) = client.map(jobs.hang, [1]).as_completed(PATIENCE)
@@ -196,6 +203,18 @@ def test_what_is_asked_for_twice_is_done_twice(
         assert len(list(runs.iterdir())) == 4, life
 
 
+def test_answers_are_worth_more_than_the_journal(
+    new_client: Callable[..., mesh.Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When it cannot be written any more, they come all the same, and the log says so."""
+    client, gate = new_client(journal=tmp_path / "journal"), tmp_path / "gate"
+    future = client.submit(jobs.wait_for, str(gate))
+    client._sinks.close()
+    gate.touch()
+    assert future.result(PATIENCE) == str(gate)
+    assert "journal cannot be used" in caplog.text
+
+
 def test_a_closed_client_ends_a_job_that_its_journal_knows(
     new_client: Callable[..., mesh.Client], tmp_path: Path
 ) -> None:
@@ -251,6 +270,13 @@ def test_values_can_be_asked_for_again(client: mesh.Client, tmp_path: Path) -> N
     for _ in range(2):
         with pytest.raises(mesh.UnitRaisedError):
             failing.values(PATIENCE)
+
+
+def test_values_do_not_wait_for_others_when_one_has_failed(client: mesh.Client) -> None:
+    """What is left may take for ever."""
+    job = client.map(jobs.snooze, [3600.0, "soon"])
+    with pytest.raises(mesh.UnitRaisedError, match="TypeError"):
+        job.values(PATIENCE)
 
 
 def test_a_handler_of_a_signal_may_cancel(client: mesh.Client) -> None:
