@@ -6,7 +6,9 @@ import pytest
 
 from steelyard.bench.mesh.bars import judge
 from steelyard.bench.mesh.contenders import BARE, DASK, EXECUTOR, MESH, contenders, packages
+from steelyard.bench.mesh.faults import Finding
 from steelyard.bench.mesh.report import Case, Round, sum_up
+from steelyard.bench.mesh.table import fault_rows
 
 SHORT, LONG = Case(2000, 1.0), Case(200, 20.0)
 
@@ -51,6 +53,26 @@ def test_bars_are_ratios_of_one_run() -> None:
     verdicts = judge(sum_up(rounds), str(SHORT), str(LONG))
     assert [verdict.kept for verdict in verdicts] == [True, None, False, False, True]
     assert [verdicts[at].found for at in (0, 3, 4)] == pytest.approx([0.5, 0.9, 0.9 / 0.93])
+
+
+def test_a_bar_that_is_just_reached_is_kept() -> None:
+    """At most, and at least."""
+    rounds = [
+        one(MESH, SHORT, 400.0),
+        one(EXECUTOR, SHORT, 400.0),
+        one(MESH, LONG, 0.0, ideal=0.95),
+    ]
+    verdicts = judge(sum_up(rounds), str(SHORT), str(LONG))
+    assert [verdicts[at].kept for at in (0, 3)] == [True, True]
+
+
+def test_a_fault_that_costs_an_answer_is_not_made_up_for_by_speed() -> None:
+    """Each unit is to be answered once; that comes first."""
+    finding = Finding(fault="f", what="w", found=1.0, bar=2.0, kept=True, answered_once=True)
+    lost, slow = {"answered_once": False}, {"kept": False}
+    found = [finding.model_copy(update=change) for change in ({}, slow, lost)]
+    words = [row[-1] for row in fault_rows(found)]
+    assert words == ["kept", "NOT KEPT", "NOT EVERY UNIT ONCE"]
 
 
 def test_only_what_is_needed_is_installed() -> None:

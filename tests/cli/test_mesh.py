@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from steelyard.cli.main import build_app
+from steelyard.cli.mesh_common import Where
 from steelyard.cli.mesh_rules import BrokenModuleError
+from steelyard.cli.mesh_status import _show
 from steelyard.errors import SteelyardError, UsageError
+from steelyard.mesh.join import Place
+from steelyard.mesh.status import MeshStatus
+from steelyard.mesh.transport.security import Security
 
 JOIN = ("--join", "tcp/127.0.0.1:1")
 
@@ -27,6 +34,8 @@ JOIN = ("--join", "tcp/127.0.0.1:1")
         (("run", "math", "no-such-file", *JOIN), "“math” is not the name of a function"),
         (("run", "math:sqrt", __file__, *JOIN, "--out", __file__), "is where the units are"),
         (("status",), "it is not said where the mesh is"),
+        (("status", "--member", "alpha", *JOIN), "--member names certificates"),
+        (("run", "math:sqrt", "/dev/null", "--weight", "0", *JOIN), "no share"),
     ],
 )
 def test_wrong_wishes_are_told(words: tuple[str, ...], told: str) -> None:
@@ -35,6 +44,26 @@ def test_wrong_wishes_are_told(words: tuple[str, ...], told: str) -> None:
     assert isinstance(error, SteelyardError)
     assert told in error.message
     assert error.hint
+
+
+def test_a_place_is_what_the_options_say(tmp_path: Path) -> None:
+    """All of them."""
+    where = Where(["a:1"], ["b:2"], "tiles", tmp_path, True, True, ["alpha"], 7.0)
+    security = Security.from_folder(tmp_path, ["alpha"])
+    assert where.place() == Place(["a:1"], ["b:2"], "tiles", security, 7.0, True, True)
+
+
+def test_status_shows_names_as_they_are() -> None:
+    """And who did not answer."""
+    numbers = dict.fromkeys(("procs", "running", "waiting", "done", "seconds", "links"), 1)
+    node = {**numbers, "name": "[red]", "clients": 0, "functions": ["m:f"], "leaving": True}
+    client = {"name": "[b]", "weight": 1.0, "todo": 2, "inflight": 3, "done": 4, "duplicates": 0}
+    console = Console(file=io.StringIO(), width=200)
+    _show(console, MeshStatus([node], [{**client, "links": 5}], ["abc"]))
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue()
+    for words in ("[red]", "m:f (leaving)", "[b]", "abc did not answer"):
+        assert words in shown
 
 
 @pytest.mark.parametrize("way", [("--listen", "tcp/127.0.0.1:0"), ("--multicast",)])

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from steelyard.cli.mesh_lines import line_of, read_calls, row_of
+from steelyard.cli.mesh_run import _write
 from steelyard.errors import UsageError
 from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.outcome import Failure
 from steelyard.mesh.execution.wire import pack, pack_failure
+from steelyard.mesh.job import Job
 from steelyard.mesh.protocol.lifecycle import State
 
 
@@ -103,6 +105,23 @@ def test_a_unit_that_raised_says_where() -> None:
     row = row_of(Answer(1, State.RAISED, pack_failure(failure)))
     assert "ValueError: no" in row["error"]
     assert row["traceback"] == "Traceback: tiles.py, line 3"
+
+
+def test_a_line_has_what_its_unit_printed() -> None:
+    """If it did."""
+    assert row_of(Answer(1, State.DONE, pack(1), "hello\n"))["output"] == "hello\n"
+    assert "output" not in row_of(Answer(1, State.DONE, pack(1)))
+
+
+def test_one_failure_is_one_too_many() -> None:
+    """Though others come after it."""
+    job = Job(2, lambda: 1, lambda: None)
+    job.admit(2)
+    job.deliver([Answer(1, State.RAISED), Answer(2, State.DONE, pack(1))])
+    job.seal()
+    file = io.BytesIO()
+    assert not _write(job, 2, file)
+    assert [json.loads(line)["ok"] for line in file.getvalue().splitlines()] == [False, True]
 
 
 def test_a_value_that_cannot_be_read_is_a_failure() -> None:

@@ -15,8 +15,8 @@ from steelyard.mesh.transport.memory import Network
 
 MODULE = "tests.mesh.jobs"
 FUNCTIONS = (
-    *("add", "die", "double", "fail", "hang", "mark", "mark_after", "repeat", "snooze", "speak"),
-    "wait_for",
+    *("add", "die", "die_once", "double", "fail", "hang", "mark", "mark_after", "repeat", "snooze"),
+    *("speak", "wait_for"),
 )
 PATIENCE = 60.0  # seconds, for what takes a moment on a quiet machine
 

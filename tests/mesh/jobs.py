@@ -37,6 +37,15 @@ def die(number: int) -> int:
     return number
 
 
+@mesh.unit(retries=1)
+def die_once(path: str) -> str:
+    """The first time; leaves a mark that it did."""
+    if not Path(path).exists():
+        Path(path).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return path
+
+
 @mesh.unit(retries=0, deadline=0.2)
 def hang(number: int) -> int:
     time.sleep(3600)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -34,6 +34,34 @@ async def test_answers_come_while_the_loop_goes_on(network: Network, nodes: list
         async for answer in client.map(jobs.double, range(100)):
             assert answer.ok
             break
+
+
+async def test_who_leaves_the_loop_leaves_no_units(network: Network, nodes: list[Node]) -> None:
+    """They would be done for nobody."""
+    async with mesh.AsyncClient(link=network.link()) as client:
+        answers = client.map(jobs.snooze, [0.0, *[3600.0] * 10])
+        assert (await anext(answers)).ok
+        await answers.aclose()  # type: ignore[attr-defined]
+        await asyncio.to_thread(wait_until, lambda: client.client.status()["done"] == 11, PATIENCE)
+
+
+async def test_a_generator_may_end_after_the_last_answer(
+    network: Network, nodes: list[Node]
+) -> None:
+    """Who waits for another one is told."""
+    go_on = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        assert go_on.wait(PATIENCE)
+
+    async with mesh.AsyncClient(link=network.link()) as client:
+        answers = client.map(jobs.double, items())
+        assert (await anext(answers)).value == 2
+        rest = asyncio.ensure_future(anext(answers, None))
+        await asyncio.sleep(0)  # it waits from now on
+        go_on.set()
+        assert await asyncio.wait_for(rest, PATIENCE) is None
 
 
 async def test_it_has_to_be_entered() -> None:

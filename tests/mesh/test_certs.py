@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import stat
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,26 @@ def test_no_certificate_outlives_every_authority(tmp_path: Path) -> None:
     for days in (3651, 99_999_999):
         with pytest.raises(UsageError, match=f"{days} days are more"):
             make_members(tmp_path, ["beta"], days, renew=False)
+
+
+def test_certificates_are_good_where_clocks_are_slow(tmp_path: Path) -> None:
+    """They were, an hour ago; the authority's, too."""
+    (member,) = make_members(tmp_path, ["alpha"], 30, renew=False)
+    for file in (tmp_path / "ca.pem", member.folder / "node.pem"):
+        certificate = x509.load_pem_x509_certificate(file.read_bytes())
+        made = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+        assert certificate.not_valid_before_utc <= made - timedelta(minutes=59)
+
+
+def test_a_member_makes_no_members(tmp_path: Path) -> None:
+    """Only the authority does; it is good for so many days as were asked for."""
+    words = ["mesh", "certs", str(tmp_path), "alpha", "--days", "30", "--json"]
+    (told,) = json.loads(CliRunner().invoke(build_app(), words).stdout)
+    certificate = x509.load_pem_x509_certificate((tmp_path / "alpha/node.pem").read_bytes())
+    assert not certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    assert certificate.not_valid_after_utc == datetime.fromisoformat(told["expires"])
+    good = certificate.not_valid_after_utc - certificate.not_valid_before_utc
+    assert timedelta(days=30) <= good < timedelta(days=31)
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.wire import WireError
 from steelyard.mesh.job import Job
 from steelyard.mesh.protocol import unserved
+from steelyard.mesh.protocol.desk_events import NodeAppeared, NodeGone
 from steelyard.mesh.protocol.lifecycle import State
+from steelyard.mesh.protocol.messages import Offer
 from steelyard.mesh.protocol.task import Rules
 from tests.mesh import jobs
 from tests.mesh.conftest import PATIENCE
@@ -73,6 +75,13 @@ def test_a_unit_that_kills_its_child_is_quarantined_and_nobody_else(client: mesh
     assert isinstance(answer.error, mesh.UnitQuarantinedError)
     assert "SIGKILL" in str(answer.error)
     assert good.values(PATIENCE) == list(range(0, 100, 2))
+
+
+def test_tries_are_all_that_were_made(client: mesh.Client, tmp_path: Path) -> None:
+    """The one that brought the value is among them."""
+    (answer,) = client.map(jobs.die_once, [str(tmp_path / "mark")]).as_completed(PATIENCE)
+    assert answer.ok
+    assert answer.tries == 2
 
 
 def test_a_unit_that_hangs_is_killed_at_its_deadline(client: mesh.Client) -> None:
@@ -201,6 +210,18 @@ def test_what_is_asked_for_twice_is_done_twice(
         assert len(list(runs.iterdir())) == 4, life
 
 
+def test_answers_are_worth_more_than_the_journal(
+    new_client: Callable[..., mesh.Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When it cannot be written any more, they come all the same, and the log says so."""
+    client, gate = new_client(journal=tmp_path / "journal"), tmp_path / "gate"
+    future = client.submit(jobs.wait_for, str(gate))
+    client._sinks.close()
+    gate.touch()
+    assert future.result(PATIENCE) == str(gate)
+    assert "journal cannot be used" in caplog.text
+
+
 def test_a_closed_client_ends_a_job_that_its_journal_knows(
     new_client: Callable[..., mesh.Client], tmp_path: Path
 ) -> None:
@@ -258,12 +279,36 @@ def test_values_can_be_asked_for_again(client: mesh.Client, tmp_path: Path) -> N
             failing.values(PATIENCE)
 
 
+def test_values_do_not_wait_for_others_when_one_has_failed(client: mesh.Client) -> None:
+    """What is left may take for ever."""
+    job = client.map(jobs.snooze, [3600.0, "soon"])
+    with pytest.raises(mesh.UnitRaisedError, match="TypeError"):
+        job.values(PATIENCE)
+
+
 def test_a_handler_of_a_signal_may_cancel(client: mesh.Client) -> None:
     """Whatever its thread is at: it may be in the middle of taking an answer, or of submitting."""
     job = client.map(jobs.snooze, [3600.0])
     with client._sending, job._arrived:
         job.cancel()
     assert job.wait(PATIENCE)
+
+
+def test_who_waits_for_workers_is_told_of_others(new_client: Callable[..., mesh.Client]) -> None:
+    """Though they are as many as those that went."""
+    client = new_client()
+    offers = [Offer(1, frozenset({name})) for name in ("m:f", "m:g")]
+    client._loop.put(NodeAppeared("first", offers[0]))
+    assert client.wait_for_workers(1, PATIENCE, "m:f")
+    told: list[bool] = []
+    waiting = threading.Thread(
+        target=lambda: told.append(client.wait_for_workers(1, 10 * PATIENCE, "m:g"))
+    )
+    waiting.start()
+    wait_until(lambda: client._workers._waiters, PATIENCE)  # type: ignore[attr-defined]
+    client._loop.put(NodeGone("first"), NodeAppeared("second", offers[1]))
+    waiting.join(PATIENCE)
+    assert told == [True]
 
 
 def test_who_waits_for_workers_is_told_of_the_end(new_client: Callable[..., mesh.Client]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from steelyard import mesh
 from tests.mesh import jobs
 from tests.mesh.conftest import PATIENCE
+from tests.waiting import wait_until
 
 
 def test_it_is_an_executor(client: mesh.Client) -> None:
@@ -17,6 +18,13 @@ def test_it_is_an_executor(client: mesh.Client) -> None:
         assert list(executor.map(jobs.double, range(20), timeout=PATIENCE)) == list(range(0, 40, 2))
         futures = [executor.submit(jobs.add, number, 1) for number in range(5)]
         assert sorted(one.result() for one in as_completed(futures, PATIENCE)) == [1, 2, 3, 4, 5]
+
+
+def test_an_executor_keeps_nothing_that_is_done(client: mesh.Client) -> None:
+    """Or a program that goes on for days would fill its memory with values."""
+    executor = mesh.MeshExecutor(client)
+    assert executor.submit(jobs.double, 4).result(PATIENCE) == 8
+    wait_until(lambda: not executor._futures, PATIENCE)
 
 
 def test_shutting_down_cancels_when_asked(client: mesh.Client) -> None:

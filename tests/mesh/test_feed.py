@@ -12,6 +12,8 @@ from steelyard import mesh
 from steelyard.errors import UsageError
 from steelyard.mesh import feed
 from steelyard.mesh.execution.wire import WireError
+from steelyard.mesh.job import Job
+from steelyard.mesh.sinks import Lot
 from tests.mesh import jobs
 from tests.mesh.conftest import PATIENCE
 from tests.waiting import wait_until
@@ -143,6 +145,20 @@ def test_large_units_are_packed_less_far_ahead(
     assert (numbers.taken, job.total) == (100, 100)
     huge = client.map(jobs.speak, (text for text in ["x" * 60_000] * 3))
     assert len(list(huge.as_completed(PATIENCE))) == 3
+
+
+def test_of_a_list_of_large_units_not_all_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever submits it packs no more than memory has room for."""
+    monkeypatch.setattr(feed, "BULK", 50_000)
+    job, sent = Job(100, lambda: 1, lambda: None), Lot()
+
+    def send(lot: Lot) -> None:
+        assert job.admit(len(lot))
+        sent.extend(lot)
+
+    feed.Feed(job, [("x" * 10_000,)] * 100, None, send).start()
+    assert len(sent) == 5
+    job.seal()
 
 
 def test_the_length_of_a_list_is_known_at_once(client: mesh.Client) -> None:

@@ -93,6 +93,18 @@ def test_a_bug_ends_nothing(stage: Stage, caplog: pytest.LogCaptureFixture) -> N
     assert "could not handle str" in caplog.text
 
 
+def test_what_is_due_and_fails_is_not_tried_at_once_again() -> None:
+    """It would fail again and again, with a line in the log each time."""
+    stage = Stage()
+    stage.due = before = time.monotonic()
+    stage.loop.here("a")
+    stage.loop.here("bug")
+    assert stage.loop._due >= before + 1.0
+    stage.loop._due = inf
+    stage.loop.here("bug")
+    assert stage.loop._due < inf  # what it should have done may be done then
+
+
 def test_what_was_put_in_before_the_end_is_taken_in(stage: Stage) -> None:
     """And nothing after it."""
     stage.go_on.clear()

@@ -15,7 +15,7 @@ from steelyard.errors import UsageError
 from steelyard.mesh import codec
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.wire import pack_call
-from steelyard.mesh.protocol import unserved
+from steelyard.mesh.protocol import crew, unserved
 from steelyard.mesh.protocol.messages import VERSION, Grant, Order, Pull
 from steelyard.mesh.status import ask_everybody
 from steelyard.mesh.transport.base import Peer, Query
@@ -237,6 +237,13 @@ def test_a_later_version_may_say_more_of_itself() -> None:
         codec.meet(Peer("abc", codec.NODE, card))
 
 
+def test_an_earlier_version_is_another_version() -> None:
+    """It would not understand what we say."""
+    card = codec.pack(codec.Card("earlier", version=VERSION - 1))
+    with pytest.raises(codec.VersionError, match="node earlier speaks version"):
+        codec.meet(Peer("abc", codec.NODE, card))
+
+
 def test_nonsense_is_refused(own: Network) -> None:
     """By nodes and clients, with the reason; they go on."""
     node = new_node(own, procs=1)
@@ -251,6 +258,32 @@ def test_nonsense_is_refused(own: Network) -> None:
     assert client.submit(jobs.double, 2).result(PATIENCE) == 4
     client.close()
     node.close()
+
+
+def test_a_grant_that_cannot_be_read_is_a_failure(
+    own: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client is asked again when it has rested, and not when a pull without answer is."""
+    monkeypatch.setattr(crew, "REFRESH", 10 * PATIENCE)
+    link = own.link()
+    pulls: Queue[Query] = Queue()
+    link.serve(pulls.put)
+    link.announce(codec.CLIENT, codec.pack(codec.Card("rogue")))
+    node = new_node(own, procs=1)
+    pulls.get(timeout=PATIENCE).reply(codec.pack("nonsense"))
+    pulls.get(timeout=PATIENCE)
+    node.close()
+
+
+def test_who_does_not_tell_is_told_of(own: Network) -> None:
+    """One says what is no status, another takes no questions."""
+    rogue, mute = own.link(), own.link()
+    rogue.serve(lambda query: query.reply(b"\xc1"))
+    for link in (rogue, mute):
+        link.announce(codec.NODE, codec.pack(codec.Card("node")))
+    told = ask_everybody(own.link(), PATIENCE)
+    assert told.nodes == []
+    assert sorted(told.silent) == sorted((rogue.identity, mute.identity))
 
 
 def test_everybody_tells_what_they_do(

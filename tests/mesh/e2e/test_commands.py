@@ -16,6 +16,7 @@ import pytest
 
 from steelyard import mesh
 from tests.e2e.gateway import free_port
+from tests.mesh import jobs
 from tests.mesh.conftest import MODULE, PATIENCE
 from tests.mesh.e2e.workers import STEELYARD, Worker, environment
 from tests.waiting import wait_until
@@ -196,6 +197,22 @@ def test_a_full_disk_is_told(node: Worker, tmp_path: Path, where: list[str]) -> 
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("drain", [0.0, 3600.0])
+def test_a_node_that_is_told_to_end_need_not_wait_for_its_units(
+    tmp_path: Path, drain: float
+) -> None:
+    """It was told how long, or is told again."""
+    with Worker(drain=drain) as node, mesh.Client([node.endpoint]) as client:
+        client.map(jobs.wait_for, [str(tmp_path / "never")])
+        wait_until(lambda: list(tmp_path.glob("*.began")), PATIENCE)
+        if drain:
+            with pytest.raises(subprocess.TimeoutExpired):
+                node.terminate(0.1)
+            wait_until(lambda: node.said("stopping"), PATIENCE)
+        assert node.terminate(PATIENCE / 3) == 0
+        wait_until(lambda: node.said("left to other nodes"), PATIENCE)
 
 
 def test_a_machine_without_room_for_the_children_is_told() -> None:

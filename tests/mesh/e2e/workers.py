@@ -31,12 +31,15 @@ class Worker:
         functions: str = MODULE,
         certs: Path | None = None,
         listen: str = "",
+        drain: float | None = None,
     ) -> None:
         words = [*STEELYARD, "mesh", "worker", functions, "--procs", str(procs)]
         if certs is not None:
             words += ["--certs", str(certs)]
         if listen:
             words += ["--listen", listen]
+        if drain is not None:
+            words += ["--drain", str(drain)]
         for one in join:
             words += ["--join", one]
         self._process = subprocess.Popen(

@@ -275,3 +275,13 @@ def test_nothing_is_taken_back_for_a_child_that_is_being_killed() -> None:
     assert dealer.rich() is None
     dealer.end(killed, IDLE, by_kill=True)
     assert dealer.rich() == 1 - killed
+
+
+def test_a_child_that_has_begun_nothing_is_at_nothing() -> None:
+    """Whatever the number in its slot is."""
+    dealer = Dealer(1)
+    dealer.take(units(0, deadline=1.0))
+    deal(dealer)
+    assert dealer.left(0, IDLE, 100.0) is None
+    assert not dealer.is_slow(0, IDLE, 100.0)
+    assert dealer.end(0, IDLE, by_kill=True) is None

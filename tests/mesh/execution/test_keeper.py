@@ -13,9 +13,12 @@ import pytest
 
 from steelyard.mesh.execution import capture, wire
 from steelyard.mesh.execution.brood import Brood
-from steelyard.mesh.execution.keeper import LONGEST_NAP, ROOM, TICK, Keeper
+from steelyard.mesh.execution.keeper import CONTROL, GIVE_UP, LONGEST_NAP, ROOM, TICK, Keeper
 from steelyard.mesh.execution.outcome import Kind
+from steelyard.mesh.execution.parcel import INLINE
+from steelyard.mesh.execution.slots import Phase
 from steelyard.mesh.execution.unit import Unit
+from tests.waiting import wait_until
 
 UNITS = "tests.mesh.execution.units"
 PATIENCE = 60.0  # seconds; nothing that works takes so long
@@ -91,6 +94,72 @@ def test_a_childs_end_ends_a_nap_and_an_answer_does_not(keeper: Keeper) -> None:
     assert [one.kind for one in keeper.outbox] == [Kind.VALUE, Kind.CRASHED]
 
 
+@pytest.mark.parametrize("whose", ["child", "nursery"])
+def test_what_was_answered_before_the_end_counts(keeper: Keeper, whose: str) -> None:
+    """Nobody has read it yet; the unit is neither blamed nor run again."""
+    start(keeper, 1, "add", 1)
+    assert keeper.selector.select(PATIENCE)  # the answer is there
+    if whose == "child":
+        keeper._brood.kill(0)
+    else:
+        keeper._brood.end()
+    assert keeper.bell.poll(1000 * PATIENCE)
+    keeper.attend(CONTROL)
+    assert [one.kind for one in keeper.outbox] == [Kind.VALUE]
+    assert len(keeper.dealer) == 0
+
+
+def test_a_unit_that_is_cancelled_in_a_child_that_is_being_killed_does_not_run_again(
+    keeper: Keeper, tmp_path: Path
+) -> None:
+    """The child was condemned for another, which had answered by then."""
+    notes, go = [tmp_path / "first", tmp_path / "second"], tmp_path / "go"
+    start(keeper, 1, "note_and_wait", str(notes[0]), str(go))
+    start(keeper, 1, "note_and_wait", str(notes[1]), str(tmp_path / "never"))
+    wait_until(notes[0].exists, PATIENCE)
+    assert keeper.dealer.condemn(0, Kind.HUNG) == 0
+    go.touch()
+    wait_until(notes[1].exists, PATIENCE)
+    keeper.cancel(1)
+    keeper._brood.kill(0)
+    while len(keeper.outbox) < 2:
+        turn(keeper)
+    assert [one.kind for one in keeper.outbox] == [Kind.VALUE, Kind.CANCELLED]
+
+
+def test_a_nursery_that_cannot_be_told_anything_is_ended(
+    keeper: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it was to do would not be done, ever."""
+    note = tmp_path / "note"
+    start(keeper, 1, "note_and_wait", str(note), str(tmp_path / "never"))
+    wait_until(note.exists, PATIENCE)
+    with monkeypatch.context() as patch:
+        patch.setattr("steelyard.mesh.execution.brood.TRIES", 0)
+        keeper.cancel(0)
+    while not keeper.outbox:
+        turn(keeper)
+    assert [one.kind for one in keeper.outbox] == [Kind.CANCELLED]
+
+
+def test_no_child_is_killed_for_a_unit_that_has_ended(keeper: Keeper) -> None:
+    """Its answer may be there, though nobody has read it."""
+    start(keeper, 1, "add", 1)
+    start(keeper, 1, "rest", 0)
+    assert keeper.selector.select(PATIENCE)
+    keeper.cancel(0)
+    assert keeper.outbox[0].kind is Kind.VALUE
+    assert keeper.dealer._seats[0].open
+
+
+def test_a_new_child_is_not_at_what_the_last_one_was(keeper: Keeper) -> None:
+    """Or a unit that is given to it seems to have taken long already."""
+    start(keeper, 1, "leave", 3)
+    while not keeper.outbox:
+        turn(keeper)
+    assert keeper._brood.slot(0).phase is Phase.IDLE
+
+
 @contextmanager
 def no_descriptors() -> Iterator[None]:
     """This process can open nothing more."""
@@ -152,6 +221,47 @@ def test_a_child_that_cannot_be_forked_again_is_not_missing_for_ever(keeper: Kee
     keeper.outbox.clear()
     run(keeper, 3, "add", 1)
     assert {one.kind for one in keeper.outbox} == {Kind.VALUE}
+
+
+def test_a_nursery_that_does_not_come_up_is_ended(
+    monkeypatch: pytest.MonkeyPatch, impatient: None
+) -> None:
+    """What it was to import is left to the children."""
+    keeper = Keeper(1, ["tests.mesh.execution.endless"])
+    with monkeypatch.context() as patch:
+        patch.setattr("steelyard.mesh.execution.keeper.START_LIMIT", 0.0)
+        keeper.look_after()
+    while not keeper.up.is_set():
+        turn(keeper)
+    run(keeper, 1, "add", 1)
+    assert [one.kind for one in keeper.outbox] == [Kind.VALUE]
+    keeper.close()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_nurseries_that_did_not_start_are_forgotten_when_one_does(keeper: Keeper) -> None:
+    """Only of those in a row some are too many."""
+    run(keeper, 1, "add", 1)
+    for _ in range(GIVE_UP):
+        keeper._brood.end()
+        while keeper.up.is_set():
+            turn(keeper)
+        start(keeper, 1, "add", 1)
+        keeper._brood.end()
+        while not keeper.up.is_set() or len(keeper.dealer):
+            turn(keeper)
+    assert [one.kind for one in keeper.outbox] == [Kind.VALUE] * (1 + GIVE_UP)
+
+
+def test_what_is_taken_back_leaves_nothing_open(keeper: Keeper, tmp_path: Path) -> None:
+    """Large arguments are on their way as files."""
+    note = tmp_path / "note"
+    start(keeper, 1, "note_and_wait", str(note), str(tmp_path / "never"))
+    wait_until(note.exists, PATIENCE)
+    before = descriptors()
+    start(keeper, 2, "rest", bytes(2 * INLINE))
+    assert keeper.recall() == (1, 2)
+    assert descriptors() == before
 
 
 def test_a_brood_that_fails_half_way_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy
 import psutil
 import pytest
 
-from steelyard.mesh.execution import wire
+from steelyard.mesh.execution import capture, wire
 from steelyard.mesh.execution.nursery import Nursery
 from steelyard.mesh.execution.orders import read_answer, send_answer
 from steelyard.mesh.execution.outcome import Failure, Kind, Outcome
@@ -150,8 +151,8 @@ def test_large_arrays_go_both_ways(stage: Stage) -> None:
         ("fail_beyond_words", (), "SyntaxError", "odd"),
         ("fail_with_a_name", (), "ValueError", r"no file \udcff"),
         ("add", (), "TypeError", "required positional argument"),
+        ("allocate", (2**62,), "MemoryError", ""),
         ("unsendable", (), "WireError", "lock"),
-        ("echo", ({(1, 2): 3},), "TypeError", "the arguments of tests.mesh.execution.units:echo"),
     ],
 )
 def test_what_a_unit_raises(stage: Stage, name: str, args: Any, type_: str, said: str) -> None:
@@ -163,6 +164,16 @@ def test_what_a_unit_raises(stage: Stage, name: str, args: Any, type_: str, said
     if name == "fail":
         assert "units.py" in failure.traceback
         assert "child.py" not in failure.traceback
+
+
+def test_arguments_that_are_of_no_use_are_told(stage: Stage) -> None:
+    """As an error of the unit, whose function was not called; its child goes on."""
+    ticket, unit = stage.unit("echo", 1)
+    stage.pool.start(ticket, replace(unit, arguments=b"\xc1"))
+    failure = why(stage.outcome(ticket))
+    assert failure.type == "TypeError"
+    assert "the arguments of tests.mesh.execution.units:echo" in failure.message
+    assert stage.value("echo", 1) == 1
 
 
 def test_a_unit_that_leaves_no_descriptors_hurts_nobody_else() -> None:
@@ -224,6 +235,19 @@ def test_a_child_that_cannot_say_what_happened_ends_alone(stage: Stage, tmp_path
     assert stage.outcome(innocent).kind is Kind.VALUE
 
 
+def test_what_a_unit_started_ends_with_its_child(stage: Stage, tmp_path: Path) -> None:
+    """Also when it is the unit that ends the child."""
+    note = tmp_path / "note"
+    assert stage.run("start_and_leave", str(note)).kind is Kind.CRASHED
+    wait_until(lambda: gone(int(note.read_text())))
+
+
+def test_when_memory_is_short_children_go_first(stage: Stage) -> None:
+    """The kernel takes a unit, which is tried again, and not the node."""
+    score = Path(f"/proc/{stage.value('pid')}/oom_score_adj")
+    assert int(score.read_text()) >= 500
+
+
 def test_in_a_batch_exactly_the_poison_is_blamed(stage: Stage) -> None:
     """Units queued behind it at the same child are run; each has one outcome."""
     poison = {3, 4, 11, 27}
@@ -276,12 +300,32 @@ def test_everything_that_is_printed_is_captured(stage: Stage) -> None:
     assert stage.run("add", 1).output == b""
 
 
+def test_the_next_unit_of_a_child_prints_from_the_beginning(alone: Stage) -> None:
+    """Nothing is left of what was printed before, not even its place."""
+    assert [alone.run("print_much", 3).output for _ in range(2)] == [b"xxxthe end\n"] * 2
+
+
 def test_of_much_output_the_end_is_kept(stage: Stage) -> None:
     """And how much there was before."""
     output = stage.run("print_much", 1_000_000).output
     assert len(output) < 20_000
     assert output.endswith(b"xthe end\n")
     assert b"left out" in output
+
+
+def test_output_without_end_is_thrown_away(
+    alone: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it fills the machine; the unit goes on."""
+    monkeypatch.setattr(capture, "FULL", 1000)
+    note, go = tmp_path / "note", tmp_path / "go"
+    ticket = alone.start("print_and_wait", 2000, str(note), str(go))
+    wait_until(note.exists)
+    (line,) = alone.pool._keeper._brood.lines
+    wait_until(lambda: os.fstat(line.output).st_size == 0)
+    go.touch()
+    got = alone.outcome(ticket)
+    assert (got.kind, got.output) == (Kind.VALUE, b"")
 
 
 @pytest.mark.parametrize(
@@ -465,6 +509,14 @@ def test_preloading_what_cannot_be_imported_hurts_nobody() -> None:
     stage.pool.close()
 
 
+def test_what_starts_threads_is_not_preloaded() -> None:
+    """A fork of a process with threads may inherit a lock that nobody releases."""
+    for module, kept in (("tests.mesh.jobs", True), (f"{HERE}.threaded", False)):
+        stage = Stage(1, preload=(module,))
+        assert stage.value("is_imported", module) is kept
+        stage.pool.close()
+
+
 def test_a_closed_pool_is_silent_and_leaves_nothing(tmp_path: Path) -> None:
     """Children are gone when close returns, what they started soon after."""
     stage, note = Stage(1), tmp_path / "note"
@@ -506,6 +558,25 @@ def test_a_nursery_ends_quietly_when_its_pool_was_killed() -> None:
         assert pools.recv(256, socket.MSG_PEEK) == b"up"  # it is told, and does not take it
         pools.close()
         run.result(PATIENCE)
+    slots.close()
+
+
+def test_a_child_that_cannot_be_forked_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool asks again in a moment: it may be the machine that has no room."""
+
+    def full() -> int:
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "fork", full)
+    pools, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    slots, fd = Slots.create(1)
+    pools.settimeout(PATIENCE)
+    with its, ThreadPoolExecutor() as threads, pools:
+        threads.submit(Nursery(its, slots).run)
+        assert pools.recv(256) == b"up"
+        socket.send_fds(pools, [b"fork 0"], [fd, fd])
+        assert pools.recv(256) == b"ended 0 -1"
+    os.close(fd)
     slots.close()
 
 

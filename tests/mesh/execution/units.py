@@ -54,6 +54,10 @@ def double(array: Any) -> Any:
     return array * 2
 
 
+def is_imported(module: str) -> bool:
+    return module in sys.modules
+
+
 def pid() -> int:
     return os.getpid()
 
@@ -159,6 +163,18 @@ def start_and_hang(note: str) -> None:
     draft.write_text(f"{os.getpid()} {program.pid} {os.getppid()}")
     draft.rename(note)
     hang()
+
+
+def start_and_leave(note: str) -> None:
+    """Start a program, and crash."""
+    program = subprocess.Popen(["sleep", "1000"])
+    Path(note).write_text(str(program.pid))
+    os._exit(1)
+
+
+def print_and_wait(size: int, note: str, path: str) -> str:
+    print("x" * size)
+    return note_and_wait(note, path)
 
 
 def allocate(size: int) -> int:

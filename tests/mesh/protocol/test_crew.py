@@ -57,10 +57,12 @@ class Play:
         orders = tuple(Order(number, "m:f", b"") for number in numbers)
         return self.do(Granted(client, self.asked[client].serial, Grant(orders, more)))
 
-    def end(self, seconds: float = 1.0, kind: Kind = Kind.VALUE) -> list[Command]:
+    def end(
+        self, seconds: float = 1.0, kind: Kind = Kind.VALUE, value: bytes = b""
+    ) -> list[Command]:
         """The oldest unit ends, a moment later."""
         self.now += 1e-6
-        return self.do(Ended(min(self.crew.tickets), kind, seconds=seconds))
+        return self.do(Ended(min(self.crew.tickets), kind, value, seconds=seconds))
 
     def wait(self) -> list[Command]:
         self.now = self.crew.wakeup
@@ -153,6 +155,34 @@ def test_a_unit_that_hurt_its_child_is_told_at_once(kind: Kind) -> None:
     assert asks(play.end(seconds=0.001)) == []
     (pull,) = asks(play.end(seconds=0.001, kind=kind))
     assert [one.kind for one in pull.results] == [Kind.VALUE, kind]
+
+
+def test_large_results_do_not_wait() -> None:
+    """They take long on their way, and memory here."""
+    play = Play()
+    play.grant("c", 1)
+    play.end(seconds=0.001)
+    play.grant("c", *range(2, 103), more=False)
+    half = bytes(crew.LARGE // 2)
+    assert asks(play.end(seconds=0.001, value=half)) == []
+    (pull,) = asks(play.end(seconds=0.001, value=half))
+    assert [one.number for one in pull.results] == [2, 3]
+
+
+def test_units_that_take_no_time_at_all_are_fetched_in_batches() -> None:
+    """As many as are ever kept in advance: on their way through a child they take some."""
+    play = Play()
+    play.grant("c", 1)
+    (pull,) = asks(play.end(seconds=0.0))
+    assert pull.want == 1 + customer.MOST
+
+
+def test_a_unit_that_is_here_is_not_taken_twice() -> None:
+    """Its client may have given it once more before it heard of the first."""
+    play = Play(procs=2)
+    play.grant("c", 1)
+    play.grant("c", 1, 2)
+    assert play.started == [("c", 1), ("c", 2)]
 
 
 def test_results_do_not_wait_while_a_child_is_idle() -> None:
@@ -296,6 +326,18 @@ def test_what_was_lost_elsewhere_is_next() -> None:
     assert len(play.started) == len(set(play.started))
 
 
+def test_a_client_hears_of_us_now_and_then_though_we_want_nothing() -> None:
+    """It, or we, may have missed something."""
+    play = Play()
+    play.grant("c", 1, more=True)
+    assert play.crew.customers["c"].standing is Standing.READY
+    assert play.crew.wakeup == play.now + crew.REFRESH
+    (pull,) = asks(play.wait())
+    assert (pull.want, pull.idle, pull.holding, pull.park) == (0, 0, (1,), False)
+    play.grant("c")
+    assert play.crew.wakeup == play.now + crew.REFRESH
+
+
 def test_a_client_with_nothing_gets_a_parked_pull() -> None:
     """And is left alone, but for a repetition now and then."""
     play = Play()
@@ -430,6 +472,16 @@ def test_after_a_failure_results_are_sent_again_to_a_client_that_has_rested() ->
     assert [one.number for one in pull.results] == [1]
 
 
+def test_results_that_were_lost_do_not_wait_again() -> None:
+    """Though their client has more for the node to do, which takes long."""
+    play = Play()
+    play.grant("c", 1, 2)
+    (pull,) = asks(play.end())
+    play.do(PullFailed("c", pull.serial))
+    (again,) = asks(play.wait())
+    assert again.results == pull.results != ()
+
+
 def test_an_answer_to_a_pull_that_was_given_up_is_ignored() -> None:
     """The next pull says that the unit is not here."""
     play = Play()
@@ -536,6 +588,15 @@ def test_a_client_that_comes_again_and_again_finds_little_ahead() -> None:
     play.now += crew.LATELY
     play.end(seconds=0.001)
     assert len(play.crew.tickets) > customer.RESERVE / 0.001
+
+
+def test_a_client_may_change_its_weight() -> None:
+    """What it is served from then on counts by the new one."""
+    play = Play()
+    play.do(ClientAppeared("c", 4.0))
+    play.grant("c", 1)
+    play.end(seconds=1.0)
+    assert play.crew.customers["c"].served == 0.25
 
 
 def test_a_client_that_is_there_again_owes_nothing() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from math import inf
 
 from steelyard.mesh.execution.outcome import Kind
-from steelyard.mesh.protocol import unserved
-from steelyard.mesh.protocol.desk import BULK, LOSSES, Desk
+from steelyard.mesh.protocol import hedging, unserved
+from steelyard.mesh.protocol.desk import BULK, LOSSES, STRANGERS, Desk
 from steelyard.mesh.protocol.desk_events import (
     Call,
     Command,
@@ -23,7 +23,7 @@ from steelyard.mesh.protocol.desk_events import (
     Tick,
 )
 from steelyard.mesh.protocol.lifecycle import State
-from steelyard.mesh.protocol.messages import Grant, Offer, Pull, Result
+from steelyard.mesh.protocol.messages import Grant, Offer, Order, Pull, Result
 from steelyard.mesh.protocol.task import Rules, Task
 
 VALUE = Kind.VALUE
@@ -59,6 +59,7 @@ class Play:
         holding: Iterable[int] = (),
         results: Iterable[tuple[int, Kind]] = (),
         seconds: float = 1.0,
+        run: int = 0,
         serial: int | None = None,
         seen: int | None = None,
     ) -> list[Command]:
@@ -66,7 +67,8 @@ class Play:
         if serial is None:
             serial = self.serials[node] = self.serials.get(node, 0) + 1
         self.query += 1
-        told = tuple(Result(*one, seconds=seconds) for one in results)
+        run = run or self.query
+        told = tuple(Result(*one, seconds=seconds, run=run) for one in results)
         pull = Pull(
             serial,
             serial - 1 if seen is None else seen,
@@ -136,11 +138,12 @@ def test_spare_units_are_given_while_there_are_many() -> None:
 
 
 def test_busy_nodes_are_told_that_there_is_work() -> None:
-    """They come when they are free; idle ones get it at once."""
-    play = Play("ab")
-    play.pull("a", want=0)
-    assert play.submit(1) == [Reply(1, Grant(more=True))]
-    assert grants(play.pull("b")) == {2: [1]}
+    """They come when they are free, whatever they would like to have; idle ones get it at once."""
+    for want in (0, 2):
+        play = Play("ab")
+        play.pull("a", want=want, idle=0)
+        assert play.submit(1) == [Reply(1, Grant(more=True))]
+        assert grants(play.pull("b")) == {2: [1]}
 
 
 def test_a_result_ends_its_unit_once() -> None:
@@ -249,13 +252,28 @@ def test_a_pull_before_its_node_is_known_waits_for_it() -> None:
     assert grants(play.do(NodeAppeared("x", OFFER))) == {2: [2]}
 
 
+def test_the_pull_of_a_node_that_is_gone_is_answered() -> None:
+    """It may be there after all, and would wait for an answer."""
+    play = Play()
+    play.pull("a")
+    assert grants(play.do(NodeGone("a"))) == {1: []}
+
+
+def test_of_a_node_that_is_not_known_the_last_pull_waits() -> None:
+    """Those before it are answered, and so is the last when the node is gone."""
+    play = Play("")
+    play.pull("x")
+    assert grants(play.pull("x")) == {1: []}
+    assert grants(play.do(NodeGone("x"))) == {2: []}
+
+
 def test_a_unit_that_hurts_is_quarantined_after_its_tries() -> None:
     """One more than there are retries; told twice, a crash counts once."""
     play = Play("ab")
     play.submit(1, retries=1)
     play.pull("a")
-    play.pull("a", want=0, results=[(1, Kind.CRASHED)])
-    play.pull("a", want=0, results=[(1, Kind.CRASHED)])  # it no longer has it
+    for _ in range(2):
+        play.pull("a", want=0, results=[(1, Kind.CRASHED)], run=1)
     assert grants(play.pull("b")) == {4: [1]}
     assert ends(play.pull("b", results=[(1, Kind.HUNG)])) == {1: State.QUARANTINED}
 
@@ -342,6 +360,33 @@ def test_some_units_are_never_hedged() -> None:
     assert overdue(Play("ab"), retries=0) == []
 
 
+def test_of_short_units_none_is_overdue_at_once() -> None:
+    """What they take longer is the machine's noise."""
+    play = Play("ab")
+    play.submit(1, 2, 3, 4)
+    for number in (1, 2, 3):
+        play.pull("a")
+        play.pull("a", want=0, results=[(number, VALUE)], seconds=0.0001)
+    play.pull("a")
+    play.pull("b")
+    assert play.desk.wakeup == play.now + hedging.SHORTEST
+
+
+def test_no_copy_where_a_unit_did_harm() -> None:
+    """Another node may try it as well."""
+    play = Play("abc")
+    play.submit(1, 2, 3, 4)
+    for number in (1, 2, 3):
+        play.pull("a")
+        play.pull("a", want=0, results=[(number, VALUE)], seconds=0.1)
+    play.pull("a")
+    play.pull("a", want=0, results=[(4, Kind.CRASHED)])
+    assert grants(play.pull("b")) == {play.query: [4]}
+    play.now += 1.0
+    assert not any(grants(play.pull("a")).values())
+    assert grants(play.pull("c")) == {play.query: [4]}
+
+
 def test_no_third_copy_and_none_on_the_same_node() -> None:
     """At most two, on two nodes that are as fast as others."""
     play = Play("abc")
@@ -406,6 +451,27 @@ def test_units_expire() -> None:
     assert Stop("a", (1,)) in commands
 
 
+def test_a_unit_that_has_ended_does_not_expire() -> None:
+    """Nobody wakes up for it."""
+    play = Play("a")
+    play.submit(1, until=5.0)
+    play.pull("a")
+    play.pull("a", want=0, results=[(1, VALUE)])
+    assert play.desk.wakeup == inf
+
+
+def test_a_run_ends_when_its_deadline_or_its_units_time_is_over() -> None:
+    """Whichever is sooner."""
+    play = Play("ab")
+    play.submit(1, 2, until=5.0, deadline=1.0)
+    deadlines = []
+    for play.now, node in ((0.0, "a"), (4.5, "b")):
+        (reply,) = play.pull(node)
+        assert isinstance(reply, Reply)
+        deadlines.append(reply.grant.orders[0].deadline)
+    assert deadlines == [1.0, 0.5]
+
+
 def test_what_a_node_avoids_does_not_keep_others_from_it() -> None:
     """Neither when another node has it, nor when this one serves something else by now."""
     play = Play("abc")
@@ -465,6 +531,91 @@ def test_a_function_that_nobody_serves_is_refused_after_a_while() -> None:
     assert isinstance(told, Deliver)
     assert told.state is State.REFUSED
     assert told.reason == "no node serves other:f; those that are there serve m:f"
+
+
+def test_the_wait_for_a_node_that_serves_a_function_begins_anew() -> None:
+    """When all nodes were gone: those that come back may not be the last."""
+    play = Play("a")
+    play.do(Submitted((Task(1, "other:f", b"", Rules()),)))
+    play.do(NodeGone("a"))
+    assert play.desk.wakeup == inf
+    play.now += 2 * unserved.PATIENCE
+    assert play.do(NodeAppeared("a", OFFER)) == []
+    assert play.desk.wakeup == play.now + unserved.PATIENCE
+
+
+def test_a_crash_that_is_told_twice_counts_once() -> None:
+    """Though the unit may be at the same node again, whose next crash is another one."""
+    play = Play()
+    play.submit(1, retries=1)
+    play.pull("a")
+    play.pull("a", results=[(1, Kind.CRASHED)], run=1)
+    assert ends(play.pull("a", results=[(1, Kind.CRASHED)], run=1)) == {}
+    assert play.desk.entries[1].hurts == 1
+    assert ends(play.pull("a", results=[(1, Kind.CRASHED)], run=2)) == {1: State.QUARANTINED}
+
+
+def test_a_crash_counts_though_its_node_was_given_up() -> None:
+    """It did hurt a child."""
+    play = Play("ab")
+    play.submit(1, retries=0)
+    play.pull("a")
+    play.do(NodeGone("a"))
+    play.do(NodeAppeared("a", OFFER))
+    assert ends(play.pull("a", results=[(1, Kind.CRASHED)])) == {1: State.QUARANTINED}
+
+
+def test_a_unit_that_was_killed_for_the_end_of_its_job_is_expired() -> None:
+    """It is not to blame, unless it took longer than it may in any case."""
+    for deadline, state in ((None, State.EXPIRED), (5.0, State.EXPIRED), (1.0, State.QUARANTINED)):
+        play = Play()
+        play.submit(1, until=2.0, retries=0, deadline=deadline)
+        play.pull("a")
+        told = play.pull("a", results=[(1, Kind.HUNG)], seconds=2.1)
+        assert ends(told) == {1: state}
+
+
+def test_pulls_of_nodes_that_never_appear_are_not_kept_for_ever() -> None:
+    """They are answered, with nothing."""
+    play = Play("")
+    for number in range(STRANGERS):
+        assert play.pull(f"node {number}") == []
+    assert play.pull("one more") == [Reply(1, Grant())]
+
+
+def test_what_is_withheld_from_a_node_is_counted() -> None:
+    """As units come and go, refused or not; so that nobody comes in vain."""
+    play = Play("ab")
+    play.submit(1, 2, 3, 4)
+    play.pull("a", want=2)
+    play.pull("b", want=1)
+    assert play.pull("a", want=2, park=False, results=[(1, Kind.UNKNOWN)], holding=[2]) == [
+        Reply(3, Grant((Order(4, "m:f", b""),), more=False))
+    ]
+    assert grants(play.pull("b", results=[(3, VALUE)])) == {4: [1]}
+    play.do(NodeGone("b"))
+    assert play.pull("a", holding=[2, 4], park=False) == [Reply(5, Grant())]
+    play.do(NodeAppeared("b", OFFER))
+    play.do(Dropped((1,)))
+    play.submit(5)
+    assert grants(play.pull("a", holding=[2, 4])) == {6: [5]}
+
+
+def test_who_no_longer_serves_what_it_has_is_not_the_fastest() -> None:
+    """A node may be there again with other functions."""
+    play = Play("abc")
+    play.submit(1, 2, 3)
+    for number in (1, 2, 3):
+        play.pull("a")
+        play.pull("a", results=[(number, VALUE)], want=0)
+    play.submit(4)
+    play.pull("a")
+    play.now = 100.0
+    assert grants(play.pull("b"))[play.query] == [4]
+    for name in "abc":
+        play.do(NodeAppeared(name, Offer(1, frozenset({"other:f"}))))
+    play.now = 200.0
+    assert play.pull("c") == []
 
 
 def test_units_do_not_wait_for_those_with_whom_we_cannot_work() -> None:

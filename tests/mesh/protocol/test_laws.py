@@ -115,6 +115,9 @@ class Mesh(RuleBasedStateMachine):
             assert all(count == 1 for count in client.told.values())
 
     def teardown(self) -> None:
+        self.world.reunite()
+        self.world.rest(30.0)
+        assert self.world.at_odds() == []
         self.world.heal()
         for client in self.world.clients.values():
             assert client.told.keys() == client.submitted.keys()

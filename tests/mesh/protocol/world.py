@@ -6,6 +6,7 @@ ends them; what they come to is decided by their function, as in real life.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass, field
 from math import isfinite
@@ -56,6 +57,13 @@ class Node:
     running: dict[int, Order] = field(default_factory=dict)
     sees: set[str] = field(default_factory=set)
     left: bool = False
+
+    def has(self, client: str) -> set[int]:
+        """Units of a client that are here, or whose results are."""
+        customer = self.crew.customers[client]
+        told = [result for sent in customer.open.values() for result in sent.pull.results]
+        ended = {result.number for result in (*customer.results, *told)}
+        return ended | customer.running.keys() | {order.number for order in customer.backlog}
 
 
 class World:
@@ -227,16 +235,36 @@ class World:
 
     # The end of all troubles.
 
-    def heal(self, rounds: int = 400) -> None:
-        """Everybody sees everybody, nothing is lost, units end; until all units have ended."""
-        if all(one.crew.leaving for one in self.nodes.values()):
-            self.bear()
+    def reunite(self) -> None:
+        """Everybody sees everybody."""
         for client in self.clients:
             for node in [*self.clients[client].sees]:
                 if node not in self.nodes:
                     self.node_vanishes(client, node)
             for node in self.nodes:
                 self.meet(client, node)
+
+    def rest(self, seconds: float) -> None:
+        """Nothing is lost, and no unit ends."""
+        for _ in range(round(2 * seconds)):
+            self.drain_mail()
+            self.wait(0.5)
+        self.drain_mail()
+
+    def at_odds(self) -> list[tuple[str, str, set[int]]]:
+        """Clients and nodes that do not agree on what the node has, and on what."""
+        pairs = itertools.product(self.clients.items(), self.nodes.items())
+        found = [
+            (one, other, client.desk.nodes.by_name[other].held.keys() ^ node.has(one))
+            for (one, client), (other, node) in pairs
+        ]
+        return [(client, node, units) for client, node, units in found if units]
+
+    def heal(self, rounds: int = 400) -> None:
+        """Everybody sees everybody, nothing is lost, units end; until all units have ended."""
+        if all(one.crew.leaving for one in self.nodes.values()):
+            self.bear()
+        self.reunite()
         for _ in range(rounds):
             if self.over:
                 return

@@ -11,6 +11,7 @@ from steelyard.mesh.transport.acquaintances import (
     LONGEST_PAUSE,
     MOST,
     MOST_DOUBLINGS,
+    REMEMBERED,
     SECOND,
     STEADY,
     Acquaintances,
@@ -82,6 +83,16 @@ def test_a_link_that_does_not_hold_is_given_more_time() -> None:
     now += STEADY + 1
     known.vanish("b", now)
     assert known.next_due() == pytest.approx(now + FIRST_PAUSE)
+
+
+def test_not_all_that_ever_said_good_bye_are_remembered() -> None:
+    """Clients come and go for years."""
+    known = Acquaintances("me")
+    for number in range(REMEMBERED + 1):
+        known.leave(f"n{number}")
+    for number in (0, 1):
+        known.hear(f"n{number}", (f"tcp/n:{number}",), 0.0)
+    assert known.missing == ["n0"]
 
 
 def test_whom_a_neighbour_sees_is_tried_after_a_moment() -> None:

@@ -65,6 +65,16 @@ def test_a_wildcard_is_told_as_the_addresses_it_stands_for() -> None:
     assert locators(Endpoint("tcp", "10.0.0.1", 7)) == [Endpoint("tcp", "10.0.0.1", 7)]
 
 
+def test_a_place_that_was_just_left_can_be_taken_again() -> None:
+    """The kernel remembers connections for a minute, which is no reason not to start again."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        endpoint = Endpoint("tcp", *server.getsockname())
+        with socket.create_connection((endpoint.host, endpoint.port)) as other:
+            server.accept()[0].close()
+            assert other.recv(1) == b""
+    assert obstacle(endpoint) is None
+
+
 def test_what_is_in_the_way_of_listening() -> None:
     """It is told before Zenoh is asked, who would say it in its own words."""
     with socket.socket() as taken:

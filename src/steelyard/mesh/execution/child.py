@@ -92,7 +92,7 @@ def call(function: Callable[..., Any], order: Order) -> list[Piece]:
 
 
 def arguments_of(order: Order) -> tuple[list[Any], dict[str, Any]]:
-    """What was sent; some of what can be packed cannot be unpacked, such as tuples as keys."""
+    """What was sent; some of it may be of no use here, such as arrays where there is no numpy."""
     try:
         return wire.unpack_call(order.arguments)
     except wire.WireError as error:

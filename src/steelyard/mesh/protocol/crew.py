@@ -277,7 +277,7 @@ class Crew(Machine[events.Event, Command]):
         if last is not None and last.at + REFRESH <= self._now:
             self._pull(customer, park=last.pull.park)
         if last is None and self._silence_over(customer) <= self._now:
-            self._pull(customer, park=False, idle=0, most=0)
+            self._pull(customer, park=False, sated=True)
 
     def _silence_over(self, customer: Customer) -> float:
         """When a client that has no pull of ours should hear what we have, and say what it wants
@@ -332,10 +332,11 @@ class Crew(Machine[events.Event, Command]):
         park: bool,
         idle: int | None = None,
         least: int = 0,
-        most: int = MOST,
+        sated: bool = False,
     ) -> None:
-        idle = 0 if self.leaving else self._stock.idle if idle is None else idle
-        want = 0 if self.leaving else min(most, max(idle, least, self._stock.room(customer)))
+        sated = sated or self.leaving
+        idle = 0 if sated else self._stock.idle if idle is None else idle
+        want = 0 if sated else max(idle, least, self._stock.room(customer))
         self._serial += 1
         park = park and not self.leaving
         pull = customer.pull(self._serial, want, idle, park=park, now=self._now)

@@ -215,9 +215,7 @@ class Desk(Machine[events.Event, Command]):
         if _ran_out_of_time(entry.task, result):
             self._end(entry, Signal.EXPIRED, result, name)
             return
-        if (name, result.run) in entry.blamed:
-            return  # told twice
-        entry.blamed.add((name, result.run))
+        entry.blamed.add((name, result.run))  # once, though it may be told twice
         self._avoidance.hurt(entry, name, self._now)
         if entry.hurts > entry.task.rules.retries:
             self._end(entry, Signal.SPENT, result, name)

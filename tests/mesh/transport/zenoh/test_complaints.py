@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from steelyard.mesh.transport.zenoh.complaints import meaning
@@ -44,3 +47,29 @@ def test_who_is_no_member_is_told() -> None:
 def test_the_rest(line: str) -> None:
     """What is not about a connection is none of ours."""
     assert meaning(line) is None
+
+
+LISTENING = """
+import logging, os, threading
+from steelyard.mesh.transport.zenoh import complaints
+logging.basicConfig(format="%(message)s")
+with complaints.listening():
+    (reader,) = [one for one in threading.enumerate() if one.name == "complaints"]
+    for text in ("peer sent no certificates", "peer sent no certificates", "tls handshake eof"):
+        os.write(1, f"WARN zenoh_link_tls::unicast: {text}\\n".encode())
+    os.write(1, b"something else\\n")
+    print("ours")
+reader.join()
+print("after")
+"""
+
+
+def test_a_process_hears_its_own_complaints() -> None:
+    """Each of them once in a while; what is none goes where it was to go."""
+    words = [sys.executable, "-c", LISTENING]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert sorted(done.stdout.splitlines()) == ["after", "ours", "something else"]
+    assert done.stdout.endswith("after\n")
+    first, second = done.stderr.splitlines()
+    assert "showed no certificate" in first
+    assert "came to nothing" in second

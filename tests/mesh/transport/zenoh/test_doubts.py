@@ -59,3 +59,22 @@ def test_who_is_left_alone_again_is_told_again() -> None:
         company.clear()
         assert [told.get(timeout=PATIENCE).lasting for _ in range(2)] == [False, True]
         alone.close()
+
+
+def test_who_was_linked_while_it_looked_says_nothing() -> None:
+    """It would be true no more."""
+    told: Queue[Trouble] = Queue()
+    looks, looked = [True, False], threading.Event()
+
+    def is_alone() -> bool:
+        if looks:
+            return looks.pop(0)
+        looked.set()
+        return False
+
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        endpoint = Endpoint("tcp", *mute.getsockname())
+        alone = doubts.Doubts([endpoint], None, is_alone, told.put)
+        assert looked.wait(PATIENCE)
+        alone.close()
+    assert told.empty()

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import queue
+import socket
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zenoh
 
 from steelyard.errors import UsageError
 from steelyard.mesh.certs import make_members
-from steelyard.mesh.transport.base import Trouble
+from steelyard.mesh.transport.acquaintances import Missing
+from steelyard.mesh.transport.base import Peer, Trouble
+from steelyard.mesh.transport.chunks import CAP
 from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
 from steelyard.mesh.transport.zenoh import doubts, healing, sockets
 from steelyard.mesh.transport.zenoh.config import new_identity
 from steelyard.mesh.transport.zenoh.link import LinkError, ZenohLink
-from steelyard.mesh.transport.zenoh.sockets import GIVE_UP, hasten
+from steelyard.mesh.transport.zenoh.sockets import GIVE_UP, ends_of, hasten
 from tests.contract.transports import PATIENCE, eventually
 
 Open = Callable[..., ZenohLink]
@@ -87,6 +91,19 @@ def test_a_certificate_of_another_mesh_is_refused(links: Open, certs: Path) -> N
     assert one.peers() == stranger.peers() == []
 
 
+def test_who_shows_a_certificate_of_another_mesh_is_refused(links: Open, certs: Path) -> None:
+    """Though it trusts our authority: that makes nobody a member."""
+    one = links(security=security(certs / "alpha"))
+    theirs = certs / "other" / "stranger"
+    forged = Security(certs / "ca.pem", theirs / "node.pem", theirs / "node.key")
+    stranger = links(join=one.locators, security=forged)
+    told: list[Trouble] = []
+    stranger.watch_trouble(told.append)
+    eventually(lambda: told or stranger.peers())
+    assert one.peers() == stranger.peers() == []
+    assert "refuses our certificate" in told[0].text
+
+
 def test_who_has_no_certificate_is_told_to_get_one(links: Open, certs: Path) -> None:
     """There is no link to who speaks no TLS."""
     one = links(security=security(certs / "alpha"))
@@ -112,6 +129,18 @@ def test_nodes_of_two_versions_say_so(links: Open) -> None:
     assert "speaks version 1" in trouble(old)
     assert "speaks version 0" in trouble(new)
     assert old.peers() == new.peers() == []
+
+
+def test_a_node_of_another_version_is_told_of_once(links: Open) -> None:
+    """Not again when it goes."""
+    told: list[Trouble] = []
+    one = links()
+    one.watch_trouble(told.append)
+    for version in ("0", "2"):
+        stranger = links(version=version, join=one.locators)
+        eventually(lambda: any(stranger.identity in trouble.text for trouble in told))  # noqa: B023
+        stranger.close()
+    assert ["version 0" in told[0].text, "version 2" in told[1].text] == [True, True]
 
 
 def test_meshes_of_two_names_do_not_mix(links: Open) -> None:
@@ -161,6 +190,106 @@ def test_a_cut_is_noticed_by_the_kernel(links: Open, monkeypatch: pytest.MonkeyP
     eventually(lambda: len(seen) >= 2)
     assert min(seen) >= 1
     assert GIVE_UP < 2000
+
+
+def limits(link: ZenohLink) -> list[tuple[int, ...]]:
+    """What the kernel does about the connections of a link that say nothing."""
+    found: list[tuple[int, ...]] = []
+    options = (socket.TCP_USER_TIMEOUT, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL)
+
+    def look(one: socket.socket) -> None:
+        limits = [one.getsockopt(socket.IPPROTO_TCP, option) for option in options]
+        found.append((one.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE), *limits))
+
+    for each in link._session.info.links():
+        sockets._each(ends_of(each), look)
+    return found
+
+
+def test_the_kernel_asks_by_itself_whether_the_other_side_is_there(links: Open) -> None:
+    """Each second, however long the lease."""
+    one = links()
+    two = links(join=one.locators)
+    eventually(lambda: knows(one, two))
+    eventually(lambda: all(limits(link) == [(1, GIVE_UP, 1, 1)] for link in (one, two)))
+
+
+def test_who_closes_is_not_missing(links: Open) -> None:
+    """It said good-bye; who did not is tried again for ten minutes."""
+    one = links()
+    two = links(join=one.locators)
+    eventually(lambda: knows(one, two))
+    two.close()
+    eventually(lambda: not one.peers() and two.identity in one._healing._known._left)
+    assert one._healing._known.missing == []
+
+
+def test_nothing_is_kept_of_what_came_in_pieces(links: Open) -> None:
+    """Neither after the last of them, nor of who is gone."""
+    one = links()
+    two = links(join=one.locators)
+    eventually(lambda: knows(one, two))
+    one.serve(lambda query: query.reply(b"%d" % len(query.payload)))
+    told: queue.Queue[bytes] = queue.Queue()
+
+    def ask() -> bytes:
+        two.ask(one.identity, bytes(CAP + 1), told.put, lambda why: told.put(b""))
+        return told.get(timeout=PATIENCE)
+
+    assert eventually(ask) == b"%d" % (CAP + 1)
+    assert one._serving._pieces == {two.identity: {}}
+    two.close()
+    eventually(lambda: not one._serving._pieces)
+
+
+def test_who_watches_later_sees_the_same(links: Open) -> None:
+    """All who are there, but for itself."""
+    one = links()
+    one.announce("watcher")
+    two = links(join=one.locators)
+    two.announce("worker", b"info")
+    first, second = queue.Queue[Peer](), queue.Queue[Peer]()
+    for seen in (first, second):
+        one.watch(seen.put, lambda peer: None)
+        assert seen.get(timeout=PATIENCE) == Peer(two.identity, "worker", b"info")
+    two.announce("worker", b"more")
+    for seen in (first, second):
+        assert seen.get(timeout=PATIENCE) == Peer(two.identity, "worker", b"more")
+
+
+def test_whom_only_a_neighbour_sees_is_found(links: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each compares with others whom they see."""
+    monkeypatch.setattr(healing, "DEAF", 0.1)
+    one = links()
+    two, three = (links(join=one.locators) for _ in range(2))
+    eventually(lambda: all(len(link.peers()) == 2 for link in (one, two, three)))
+    with three._healing._changed:  # as if it had never heard of it
+        del three._healing._known._linked[two.identity]
+    eventually(lambda: knows(two, three))
+
+
+def test_nobody_is_introduced_to_themselves(links: Open) -> None:
+    """A node of another machine may listen on loopback at the same port."""
+    one = links()
+    asked: list[Sequence[str]] = []
+    configure = one._healing._configure
+
+    def spy(found: Sequence[str]) -> zenoh.Config:
+        asked.append(found)
+        return configure(found)
+
+    one._healing._configure = spy
+    one._healing._try([Missing("other", tuple(one.locators), 0.0, 0.0)])
+    assert asked == []
+
+
+def test_a_broken_query_is_refused(links: Open) -> None:
+    """With what is wrong with it."""
+    one = links()
+    one.serve(lambda query: query.reply(b""))
+    (told,) = one._session.get(one._serving._key, attachment=b"?")
+    assert told.err is not None
+    assert told.err.payload.to_string().startswith("a broken query")
 
 
 def test_a_link_that_brings_no_word_is_made_anew(
