@@ -282,7 +282,7 @@ class Crew(Machine[events.Event, Command]):
     def _silence_over(self, customer: Customer) -> float:
         """When a client that has no pull of ours should hear what we have, and say what it wants
         stopped: the last word, of either side, may have been lost."""
-        return customer.said + REFRESH if customer.standing in ASKABLE else inf
+        return inf if customer.standing is Standing.RESTING else customer.said + REFRESH
 
     def _fetch(self) -> None:
         """Ask for work, whoever was served least first."""
