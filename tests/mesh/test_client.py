@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,7 @@ import pytest
 
 from steelyard import mesh
 from steelyard.errors import UsageError
-from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.wire import WireError
-from steelyard.mesh.job import Job
 from steelyard.mesh.protocol import unserved
 from steelyard.mesh.protocol.desk_events import NodeAppeared, NodeGone
 from steelyard.mesh.protocol.lifecycle import State
@@ -124,17 +122,6 @@ def test_units_that_are_too_late_expire(client: mesh.Client, tmp_path: Path) -> 
     assert {answer.state for answer in job.as_completed(PATIENCE)} == {State.EXPIRED}
 
 
-def test_waiting_for_answers_has_an_end(client: mesh.Client, tmp_path: Path) -> None:
-    """The error says how far the job is."""
-    path = tmp_path / "later"
-    job = client.map(jobs.wait_for, [str(path)])
-    with pytest.raises(mesh.JobTimeoutError, match="timed out: 0 of 1 units, 4 workers"):
-        list(job.as_completed(0.05))
-    path.touch()
-    assert job.values(PATIENCE) == [str(path)]
-    assert str(job.progress) == "1 of 1 units, 4 workers, 0 s left"
-
-
 def test_what_cannot_be_sent_is_told_before_anything_is(client: mesh.Client) -> None:
     """By whoever submits it."""
     with pytest.raises(WireError, match="object"):
@@ -176,122 +163,12 @@ def test_closing_a_client_ends_its_jobs(new_client: Callable[..., mesh.Client]) 
         client.submit(jobs.double, 1)
 
 
-def test_a_client_that_died_goes_on_with_its_journal(
-    new_client: Callable[..., mesh.Client], tmp_path: Path
-) -> None:
-    """What was done is not done again; all of it is delivered; failures are tried again."""
-    journal, runs = tmp_path / "journal", tmp_path / "runs"
-    runs.mkdir()
-    first = new_client(journal=journal)
-    folder = [str(runs)] * 30
-    assert len(first.map(jobs.mark, folder[:20], range(20)).values(PATIENCE)) == 20
-    assert first.map(jobs.fail, [1]).wait(PATIENCE)
-    first.close()
-    second = new_client(journal=journal)
-    assert second.map(jobs.mark, folder, range(30)).values(PATIENCE) == list(range(30))
-    done = [int(path.name.partition(".")[0]) for path in runs.iterdir()]
-    assert sorted(done) == list(range(30))
-    (answer,) = second.map(jobs.fail, [1]).as_completed(PATIENCE)
-    assert not answer.ok
-
-
-def test_what_is_asked_for_twice_is_done_twice(
-    new_client: Callable[..., mesh.Client], tmp_path: Path
-) -> None:
-    """A journal is no cache: only the next life finds what this one did, each of it once."""
-    journal, runs = tmp_path / "journal", tmp_path / "runs"
-    runs.mkdir()
-    for life in (1, 2):
-        client = new_client(journal=journal)
-        for _ in range(2):
-            client.submit(jobs.mark, str(runs), 7).result(PATIENCE)
-            client.map(jobs.mark, [str(runs)], [8]).values(PATIENCE)
-        client.close()
-        assert len(list(runs.iterdir())) == 4, life
-
-
-def test_answers_are_worth_more_than_the_journal(
-    new_client: Callable[..., mesh.Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """When it cannot be written any more, they come all the same, and the log says so."""
-    client, gate = new_client(journal=tmp_path / "journal"), tmp_path / "gate"
-    future = client.submit(jobs.wait_for, str(gate))
-    client._sinks.close()
-    gate.touch()
-    assert future.result(PATIENCE) == str(gate)
-    assert "journal cannot be used" in caplog.text
-
-
-def test_a_closed_client_ends_a_job_that_its_journal_knows(
-    new_client: Callable[..., mesh.Client], tmp_path: Path
-) -> None:
-    """Answers of an earlier life that come too late do not count."""
-    first = new_client(journal=tmp_path / "journal")
-    assert len(first.map(jobs.double, range(40)).values(PATIENCE)) == 40
-    first.close()
-    second = new_client(journal=tmp_path / "journal")
-    looked = threading.Event()
-
-    def items() -> Iterator[int]:
-        yield from range(20)
-        looked.wait(PATIENCE)
-        yield from range(20, 40)
-
-    job = second.map(jobs.double, items())
-    second.close()
-    looked.set()
-    with pytest.raises(UsageError, match="closed"):
-        list(job.as_completed(PATIENCE))
-    assert job.done == job.total
-
-
-def test_values_are_there_once_and_for_all(client: mesh.Client) -> None:
-    """Not after answers were taken one by one; a failure that was is no reason to wait for ever."""
-    job = client.map(jobs.double, range(3))
-    assert job.values(PATIENCE) == job.values(PATIENCE) == [0, 2, 4]
-    mixed = client.map(jobs.fail, range(3))
-    next(mixed.as_completed(PATIENCE))
-    with pytest.raises(UsageError, match="taken already"):
-        mixed.values(PATIENCE)
-
-
 def test_workers_are_those_that_serve_the_function(client: mesh.Client) -> None:
     """All of them serve something."""
     assert client.workers() == client.workers(jobs.double) == 4
     assert client.workers("math:sqrt") == 0
     assert not client.wait_for_workers(1, 0.01, "math:sqrt")
     assert str(client.map("math:sqrt", [4.0]).progress) == "0 of 1 units, 0 workers"
-
-
-def test_values_can_be_asked_for_again(client: mesh.Client, tmp_path: Path) -> None:
-    """After a timeout nothing is lost that was taken; a failure is told as often as one asks."""
-    gate = tmp_path / "gate"
-    gates = [str(tmp_path)] * 150 + [str(gate)]
-    job = client.map(jobs.mark_after, gates, [str(tmp_path)] * 151, range(151))
-    wait_until(lambda: job.done == 150, PATIENCE)
-    with pytest.raises(mesh.JobTimeoutError):
-        job.values(0.1)
-    gate.touch()
-    assert job.values(PATIENCE) == list(range(151))
-    failing = client.map(jobs.fail, range(300))
-    for _ in range(2):
-        with pytest.raises(mesh.UnitRaisedError):
-            failing.values(PATIENCE)
-
-
-def test_values_do_not_wait_for_others_when_one_has_failed(client: mesh.Client) -> None:
-    """What is left may take for ever."""
-    job = client.map(jobs.snooze, [3600.0, "soon"])
-    with pytest.raises(mesh.UnitRaisedError, match="TypeError"):
-        job.values(PATIENCE)
-
-
-def test_a_handler_of_a_signal_may_cancel(client: mesh.Client) -> None:
-    """Whatever its thread is at: it may be in the middle of taking an answer, or of submitting."""
-    job = client.map(jobs.snooze, [3600.0])
-    with client._sending, job._arrived:
-        job.cancel()
-    assert job.wait(PATIENCE)
 
 
 def test_who_waits_for_workers_is_told_of_others(new_client: Callable[..., mesh.Client]) -> None:
@@ -341,20 +218,6 @@ def test_a_key_that_cannot_be_shown_is_no_obstacle(client: mesh.Client) -> None:
 
     (answer,) = client.map(jobs.fail, [7], keys=[Shy()]).as_completed(PATIENCE)
     assert "Shy> raised: ValueError: 7 is not to my taste" in str(answer.error)
-
-
-def test_nobody_knows_how_long_it_takes_without_workers() -> None:
-    """Unless all of it is done."""
-    workers = 1
-    job = Job(2, lambda: workers, lambda: None)
-    job.admit(2)
-    job.deliver([Answer(1, State.DONE)])
-    assert job.progress.eta is not None
-    workers = 0
-    assert job.progress.eta is None
-    job.deliver([Answer(2, State.DONE)])
-    job.seal()
-    assert job.progress.eta == 0
 
 
 def test_a_map_needs_items(client: mesh.Client) -> None:
