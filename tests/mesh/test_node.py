@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from math import inf
 from pathlib import Path
 from queue import Queue
 
@@ -251,9 +252,14 @@ def test_nonsense_is_refused(own: Network) -> None:
     link = own.link()
     failures: list[str] = []
     for identity in (node._link.identity, client._link.identity):
-        for payload in (b"", b"\xc1", codec.pack(("sing",)), codec.pack((codec.PULL, 1))):
+        for query in ((), {}, ("sing",), (codec.PULL, 1)):
+            link.ask(identity, codec.pack(query), lambda _: None, failures.append)
+        for payload in (b"", b"\xc1"):
             link.ask(identity, payload, lambda _: None, failures.append)
-    wait_until(lambda: len(failures) == 8, PATIENCE)
+    for query in ((codec.CALL, inf), (codec.STOP, (inf,))):
+        link.ask(node._link.identity, codec.pack(query), lambda _: None, failures.append)
+    wait_until(lambda: len(failures) == 14, PATIENCE)
+    assert not any("see its log" in one for one in failures)
     assert any("does not know “sing”" in one for one in failures)
     assert client.submit(jobs.double, 2).result(PATIENCE) == 4
     client.close()
@@ -284,6 +290,28 @@ def test_who_does_not_tell_is_told_of(own: Network) -> None:
     told = ask_everybody(own.link(), PATIENCE)
     assert told.nodes == []
     assert sorted(told.silent) == sorted((rogue.identity, mute.identity))
+
+
+def test_who_comes_and_goes_keeps_nobody_from_answering(own: Network) -> None:
+    """Half of the time is for those that are there, and who is gone is not missed."""
+    node, asker = new_node(own, procs=1), own.link()
+    over = threading.Event()
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            link = own.link()
+            link.announce(codec.CLIENT, codec.pack(codec.Card("brief")))
+            over.wait(0.02)
+            link.close()
+
+    passing = threading.Thread(target=come_and_go)
+    passing.start()
+    told = ask_everybody(asker, 4.0)
+    over.set()
+    passing.join()
+    assert [one["name"] for one in told.nodes] == ["node"]
+    assert len(told.silent) < 5  # some may have been there at the end
+    node.close()
 
 
 def test_everybody_tells_what_they_do(

@@ -3,6 +3,7 @@ libraries that the gateway does without."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -125,7 +126,7 @@ class Where:
             raise UsageError("--member names certificates", hint="give them with --certs")
         if self.certs is None:
             return None
-        if not self.certs.is_dir():
+        if not os.path.isdir(self.certs):
             raise UsageError(
                 f"--certs {self.certs} is not a folder", hint="`steelyard mesh certs` makes one"
             )

@@ -67,8 +67,7 @@ def announcement(card: Card) -> bytes:
 
 def read_query(payload: bytes) -> tuple[str, tuple[Any, ...]]:
     """The word of a query, and the rest of it."""
-    word, *rest = _read(payload, tuple, "query")
-    return str(word), tuple(rest)
+    return _read(payload, lambda query: (str(query[0]), tuple(query[1:])), "query")
 
 
 def read_pull(rest: tuple[Any, ...]) -> Pull:
@@ -127,6 +126,7 @@ def _grant(rest: tuple[Any, ...]) -> Grant:
     return Grant(tuple(Order(*one) for one in orders), more, stop)
 
 
+_WRONG = (ValueError, TypeError, KeyError, IndexError, OverflowError)
 _KINDS = {kind.value: kind for kind in Kind}
 
 
@@ -139,5 +139,5 @@ def _read(payload: bytes, build: Callable[[Any], T], what: str) -> T:
 def _understand(build: Callable[[], T], what: str) -> T:
     try:
         return build()
-    except (ValueError, TypeError, KeyError, IndexError, msgpack.UnpackException) as error:
+    except (*_WRONG, msgpack.UnpackException) as error:
         raise MalformedError(f"not a {what} of the mesh: {type(error).__name__}: {error}") from None

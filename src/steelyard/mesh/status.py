@@ -38,16 +38,21 @@ class _Survey:
         self._told: dict[str, dict[str, Any] | None] = {}
 
     def run(self) -> MeshStatus:
-        self._link.watch(self._appeared, lambda peer: None)
-        self._wait(lambda: bool(self._peers) and time.monotonic() - self._last > QUIET)
+        self._link.watch(self._appeared, self._gone)
+        half = (time.monotonic() + self._until) / 2  # the others may go on coming
+        self._wait(lambda: bool(self._peers) and time.monotonic() - self._last > QUIET, half)
         peers = list(self._peers.values())
         for peer in peers:
             self._ask(peer)
-        self._wait(lambda: len(self._told) == len(peers))
+        self._wait(lambda: len(self._told) == len(peers), self._until)
         return MeshStatus(
             nodes=self._of(codec.NODE),
             clients=self._of(codec.CLIENT),
-            silent=[peer.identity for peer in peers if self._told.get(peer.identity) is None],
+            silent=[
+                peer.identity
+                for peer in peers
+                if self._told.get(peer.identity) is None and peer.identity in self._peers
+            ],
         )
 
     def _appeared(self, peer: Peer) -> None:
@@ -55,9 +60,14 @@ class _Survey:
             self._peers[peer.identity] = peer
             self._last = time.monotonic()
 
-    def _wait(self, done: Callable[[], bool]) -> None:
+    def _gone(self, peer: Peer) -> None:
+        """It said good-bye, or died: who is not there need not answer."""
         with self._changed:
-            while not done() and (left := self._until - time.monotonic()) > 0:
+            self._peers.pop(peer.identity, None)
+
+    def _wait(self, done: Callable[[], bool], until: float) -> None:
+        with self._changed:
+            while not done() and (left := until - time.monotonic()) > 0:
                 self._changed.wait(min(left, QUIET / 5))
 
     def _ask(self, peer: Peer) -> None:
@@ -71,7 +81,8 @@ class _Survey:
     def _of(self, role: str) -> list[dict[str, Any]]:
         found = []
         for identity, told in self._told.items():
-            if told is not None and self._peers[identity].role == role:
+            peer = self._peers.get(identity)
+            if told is not None and peer is not None and peer.role == role:
                 found.append({"identity": identity, **told})
         return sorted(found, key=lambda one: str(one["name"]))
 

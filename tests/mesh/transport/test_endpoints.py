@@ -5,7 +5,14 @@ import socket
 import pytest
 
 from steelyard.errors import UsageError
-from steelyard.mesh.transport.endpoints import Endpoint, locators, obstacle, parse, settle
+from steelyard.mesh.transport.endpoints import (
+    Endpoint,
+    global_addresses,
+    locators,
+    obstacle,
+    parse,
+    settle,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +70,17 @@ def test_a_wildcard_is_told_as_the_addresses_it_stands_for() -> None:
     assert Endpoint("tcp", "127.0.0.1", 7) in found
     assert not any(one.wildcard for one in found)
     assert locators(Endpoint("tcp", "10.0.0.1", 7)) == [Endpoint("tcp", "10.0.0.1", 7)]
+
+
+def test_addresses_of_ipv6_that_others_may_know() -> None:
+    """Neither loopback nor those of one cable."""
+    table = (
+        "fd770000000000000000000000000002 03 40 00 80 eth0\n"
+        "fe800000000000000000000000000002 03 40 20 80 eth0\n"
+        "00000000000000000000000000000001 01 80 10 80 lo\n"
+    )
+    assert global_addresses(table) == ["fd77::2"]
+    assert Endpoint("tcp", "127.0.0.1", 7) in locators(Endpoint("tcp", "::", 7))
 
 
 def test_a_place_that_was_just_left_can_be_taken_again() -> None:

@@ -43,6 +43,9 @@ def test_files_that_do_not_belong_together_are_named(tmp_path: Path) -> None:
     (beta / "ca.pem").write_text("nothing")
     with pytest.raises(UsageError, match=r"beta/ca\.pem cannot be used"):
         Security.from_folder(beta).context()
+    nameless = Security.from_folder(alpha, [""])
+    with pytest.raises(UsageError, match="a member has a name"):
+        nameless.context()
     (beta / "node.pem").unlink()
     with pytest.raises(UsageError, match=r"beta/node\.pem is not there"):
         Security.from_folder(beta).context()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 1.0  # seconds between tries for one node
 SECOND = 0.5  # seconds that the second of two who lost each other waits longer
@@ -38,6 +39,8 @@ class Missing:
     due: float
     heard: bool = False  # of it only, from neighbours: there was no link yet
     pause: float = FIRST_PAUSE
+    cut: float = -inf  # when its link was last cut, as it brought nothing
+    cuts: int = 0
 
 
 class Acquaintances:

@@ -1,7 +1,8 @@
 """The contract of a transport.
 
 Callbacks come from the transport's threads, possibly several at once, and must not block; they may
-call the link. A payload may have any size that fits in memory. No time of day is on the wire.
+call the link, but for `close`, which waits for them. A payload may have any size that fits in
+memory. No time of day is on the wire.
 
 A query is delivered once or not at all, and its asker, while its link is open, hears exactly one of
 reply and failure: a failure says nothing about whether the other side saw the query. An unanswered

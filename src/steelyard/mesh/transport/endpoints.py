@@ -7,10 +7,12 @@ import ipaddress
 import socket
 import struct
 from dataclasses import dataclass
+from pathlib import Path
 
 from steelyard.errors import UsageError
 
 _SIOCGIFADDR = 0x8915
+_IPV6, _GLOBAL = Path("/proc/net/if_inet6"), "00"
 _WILDCARDS = {"0.0.0.0", "::", "*", ""}
 
 
@@ -86,11 +88,19 @@ def obstacle(endpoint: Endpoint) -> str | None:
 
 
 def locators(endpoint: Endpoint) -> list[Endpoint]:
-    """What others may connect to: of a wildcard, every IPv4 address of this machine."""
+    """What others may connect to: of a wildcard, every address of this machine."""
     if not endpoint.wildcard:
         return [endpoint]
     hosts = [host for _, name in socket.if_nameindex() if (host := _address(name)) is not None]
+    if endpoint.host == "::":
+        hosts += global_addresses(_IPV6.read_text() if _IPV6.exists() else "")
     return [Endpoint(endpoint.protocol, host, endpoint.port) for host in hosts]
+
+
+def global_addresses(table: str) -> list[str]:
+    """Those of IPv6 that other machines may know, as /proc/net/if_inet6 lists them."""
+    rows = [line.split() for line in table.splitlines()]
+    return [str(ipaddress.IPv6Address(int(row[0], 16))) for row in rows if row[3] == _GLOBAL]
 
 
 def _address(interface: str) -> str | None:

@@ -1,44 +1,96 @@
-"""Whether anybody accepts connections at an address, asked of many at once."""
+"""Whether anybody accepts connections at an address, asked of many at once.
+
+Names are looked up in threads: one that no server of names answers takes the system ten seconds or
+more, and holds nobody else up.
+"""
 
 from __future__ import annotations
 
 import selectors
 import socket
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection
 from contextlib import suppress
+from errno import EINPROGRESS
+from typing import Any
 
 from steelyard.mesh.transport.endpoints import parse
 
+Where = tuple[int, int, Any]  # family, type and address of a socket
 
-def reachable(locators: Iterable[str], patience: float) -> set[str]:
-    """Those that took a connection within so many seconds."""
-    found: set[str] = set()
-    with selectors.DefaultSelector() as selector:
+
+class Reach:
+    """Remembers which names are being looked up."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._under_way: set[str] = set()
+        self._found: dict[str, Where] = {}
+
+    def reachable(self, locators: Collection[str], patience: float) -> set[str]:
+        """Those that took a connection within so many seconds, once their names were found."""
+        found: set[str] = set()
+        with selectors.DefaultSelector() as selector:
+            for locator, where in self._look_up(locators, patience).items():
+                _dial(selector, locator, where)
+            until = time.monotonic() + patience
+            while selector.get_map() and (left := until - time.monotonic()) > 0:
+                for key, _ in selector.select(left):
+                    probe = key.fileobj
+                    assert isinstance(probe, socket.socket)  # noqa: S101 - that was registered
+                    selector.unregister(probe)
+                    with probe:
+                        if not probe.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                            found.add(key.data)
+            for key in list(selector.get_map().values()):
+                key.fileobj.close()  # type: ignore[union-attr]
+        return found
+
+    def _look_up(self, locators: Collection[str], patience: float) -> dict[str, Where]:
+        """Those whose names are found in time; what is found later is there the next time."""
         for locator in locators:
-            _dial(selector, locator)
-        until = time.monotonic() + patience
-        while selector.get_map() and (left := until - time.monotonic()) > 0:
-            for key, _ in selector.select(left):
-                probe = key.fileobj
-                assert isinstance(probe, socket.socket)  # noqa: S101 - that is what was registered
-                selector.unregister(probe)
-                with probe:
-                    if not probe.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-                        found.add(key.data)
-        for key in list(selector.get_map().values()):
-            key.fileobj.close()  # type: ignore[union-attr]
-    return found
+            try:
+                self._found[locator] = _where(locator, socket.AI_NUMERICHOST)
+            except OSError:
+                self._ask(locator)
+        with self._changed:
+            self._changed.wait_for(lambda: self._under_way.isdisjoint(locators), patience)
+            return {one: self._found.pop(one) for one in locators if one in self._found}
+
+    def _ask(self, locator: str) -> None:
+        with self._changed:
+            if locator in self._under_way:
+                return
+            self._under_way.add(locator)
+
+        def run() -> None:
+            where = None
+            with suppress(OSError):
+                where = _where(locator)
+            with self._changed:
+                self._under_way.discard(locator)
+                if where is not None:
+                    self._found[locator] = where
+                self._changed.notify_all()
+
+        threading.Thread(target=run, name="steelyard-name", daemon=True).start()
 
 
-def _dial(selector: selectors.BaseSelector, locator: str) -> None:
+def _where(locator: str, flags: int = 0) -> Where:
     endpoint = parse(locator, "tcp")
+    family, kind, _, _, address = socket.getaddrinfo(
+        endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=flags
+    )[0]
+    return family, kind, address
+
+
+def _dial(selector: selectors.BaseSelector, locator: str, where: Where) -> None:
+    family, kind, address = where
     with suppress(OSError):
-        where = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)[0]
-        probe = socket.socket(where[0], where[1])
+        probe = socket.socket(family, kind)
         probe.setblocking(False)
-        error = probe.connect_ex(where[4])
-        if error in (0, 115):  # EINPROGRESS
+        if probe.connect_ex(address) in (0, EINPROGRESS):
             selector.register(probe, selectors.EVENT_WRITE, locator)
         else:
             probe.close()

@@ -36,8 +36,12 @@ class Security:
 
         That they are made for each other is found out here, before anybody is refused for it.
         """
+        if not all(self.members):
+            raise UsageError("a member has a name", hint="name it, or leave it out")
         for file in (self.authority, self.certificate, self.key):
-            if not file.is_file():
+            with _of_use(file):
+                is_there = file.is_file()
+            if not is_there:
                 raise UsageError(
                     f"{file} is not there", hint="`steelyard mesh certs` makes certificates"
                 )

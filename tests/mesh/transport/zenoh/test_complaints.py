@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -62,6 +63,17 @@ with complaints.listening():
 reader.join()
 print("after")
 """
+
+
+def test_a_process_whose_output_nobody_reads_goes_on() -> None:
+    """What is passed on is lost, what is a complaint is told."""
+    words = [sys.executable, "-c", LISTENING.replace("print(", "str(")]
+    out, into = os.pipe()
+    os.close(out)
+    done = subprocess.run(words, stdout=into, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(into)
+    assert len(done.stderr.splitlines()) == 2
+    assert done.returncode == 0
 
 
 def test_a_process_hears_its_own_complaints() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import queue
 import socket
+import threading
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
@@ -161,6 +163,35 @@ def test_nobody_there_is_said(links: Open) -> None:
     assert "cannot be joined yet" in trouble(links(join=where))
 
 
+@pytest.mark.parametrize("lease", [0.1, float("inf"), float("nan")])
+def test_a_lease_has_limits(links: Open, lease: float) -> None:
+    """Zenoh counts it in milliseconds."""
+    with pytest.raises(UsageError, match="a lease of"):
+        links(lease=lease)
+
+
+def test_a_shortage_does_not_end_the_healing(
+    links: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is told, and tried on."""
+    one = links()
+    two = links(join=one.locators)
+    eventually(lambda: knows(one, two))
+    healer, failing = one._healing, threading.Event()
+    failing.set()
+
+    def due(now: float) -> list[Missing]:
+        if failing.is_set():
+            raise OSError(errno.EMFILE, "too many open files")
+        return []
+
+    monkeypatch.setattr(healer._known, "due", due)
+    eventually(lambda: "cannot be made now: [Errno 24] too many open files" in caplog.text)
+    failing.clear()
+    before = healer._compared
+    eventually(lambda: healer._compared > before)
+
+
 def test_a_port_in_use_is_an_error(links: Open) -> None:
     """At once, with the address."""
     one = links()
@@ -305,6 +336,38 @@ def test_a_link_that_brings_no_word_is_made_anew(
         deaf._known.vanish(one.identity, time.monotonic())
         deaf._changed.notify_all()
     eventually(lambda: deaf.cuts and knows(one, two))
+
+
+def test_a_link_that_still_brings_nothing_is_cut_more_seldom(
+    links: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As to a node whose members we are none of; it is forgotten in the end."""
+    one = links()
+    two = links(join=one.locators)
+    eventually(lambda: knows(one, two))
+    healer = one._healing
+    monkeypatch.setattr(healer, "_cut", lambda identity: None)
+    now = time.monotonic()
+    monkeypatch.setattr(healing, "DEAF", 10.0)
+    monkeypatch.setattr(healing.time, "monotonic", lambda: clock)
+    node = Missing(two.identity, tuple(two.locators), now, now)
+    cuts = []
+    for second in range(100):
+        clock = now + second
+        healer._without_link([node])
+        cuts.append(node.cuts)
+    assert [cuts.index(count) for count in (1, 2, 3)] == [11, 32, 73]
+    assert node.since == now
+
+
+def test_a_closed_link_asks_nothing(links: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of a query would be kept by whom it asked, who was told that we are gone."""
+    one = links()
+    sent: list[object] = []
+    monkeypatch.setattr(one._asking, "get", lambda *what: sent.append(what))
+    one.close()
+    one.ask("somebody", b"x", lambda _: None, lambda _: None)
+    assert sent == []
 
 
 def test_who_can_be_reached_from_its_own_machine_only_connects_to_others() -> None:

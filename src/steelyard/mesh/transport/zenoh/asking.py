@@ -72,7 +72,9 @@ class _Ask:
         self._done = False
 
     def send(self) -> None:
-        """The next piece."""
+        """The next piece; of a link that is closed nobody would take it."""
+        if self._asking.closed:
+            return
         self._index, self._taken = self._index + 1, False
         head = PIECE.pack(self._number, self._index, len(self._pieces))
         self._sending = threading.get_ident()

@@ -84,7 +84,8 @@ def _read(out: int, real: int) -> None:
         for line in lines:
             complaint = meaning(line)
             if complaint is None:
-                os.write(real, line.encode())
+                with suppress(OSError):  # nobody reads it
+                    os.write(real, line.encode())
             elif monotonic() - told.get(complaint, -STILL) >= STILL:
                 told[complaint] = monotonic()
                 log.warning("%s", complaint)

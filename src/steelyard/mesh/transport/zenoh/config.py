@@ -15,6 +15,7 @@ from steelyard.mesh.transport.security import Security
 LEASE = 1.5  # seconds without a word after which a peer is gone
 WORDS = 3  # in a lease; all nodes of a mesh say them to all others, so few is better
 PATIENCE = 5000  # ms for the handshake of a link: a busy machine may take its time with TLS
+INTRODUCTION = 1500  # ms for the same, of a session that is only there for so long
 RETRY = {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor": 1.5}
 # Of two nodes that hear of each other the one with the greater identity connects. When both do they
 # get in each other's way: each of 60 nodes idled at 0.44 % of a core with 45 threads, and not at
@@ -65,6 +66,8 @@ def introducer(endpoints: Sequence[str], security: Security | None, lease: float
             "connect/endpoints": list(endpoints),
             "scouting/multicast/enabled": False,
             "scouting/gossip/autoconnect": {"peer": []},
+            # It closes when this is over, and would wait for a process that is stopped.
+            "transport/unicast/open_timeout": INTRODUCTION,
         }
     )
 

@@ -7,6 +7,7 @@ of its own connects to both sides for a moment, both hear of each other, and it 
 from __future__ import annotations
 
 import json
+import logging
 import random
 import threading
 import time
@@ -16,9 +17,11 @@ from contextlib import suppress
 import zenoh
 
 from steelyard.mesh.transport.acquaintances import Acquaintances, Missing
-from steelyard.mesh.transport.reach import reachable
+from steelyard.mesh.transport.reach import Reach
 from steelyard.mesh.transport.zenoh.keys import Keys, read_bye, read_node
 from steelyard.mesh.transport.zenoh.sockets import Hasten, cut, ends_of
+
+log = logging.getLogger(__name__)
 
 SOONEST, LATEST = 1.0, 5.0  # seconds between comparisons: after a change, and when all is quiet
 PATIENCE = 0.4  # seconds for a connection: less than a lost SYN is repeated after
@@ -47,10 +50,12 @@ class Healing:
         self._known = Acquaintances(self._identity)
         self._changed = threading.Condition()  # guards what is known
         self._random = random.Random()
+        self._reach = Reach()
         self._closed = False
         self.healed = 0  # links made
         self.cuts = 0  # links that brought nothing
         self._pause = SOONEST
+        self._compared = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="steelyard-healing", daemon=True)
 
     def start(self, locators: list[str]) -> None:
@@ -140,29 +145,38 @@ class Healing:
             self._changed.notify_all()
 
     def _run(self) -> None:
-        compared = time.monotonic()
-        while True:
-            with self._changed:
-                wake = compared + self._pause
-                if (due := self._known.next_due()) is not None:
-                    wake = min(wake, due)
-                if not self._closed and (left := wake - time.monotonic()) > 0:
-                    self._changed.wait(left)
-                if self._closed:
-                    return
-                now = time.monotonic()
-                missing = self._known.due(now)
-            if missing:
-                self._try(missing)
-            if now - compared >= self._pause:
-                compared = now
-                self._pause = min(LATEST, 1.5 * self._pause)
-                self._compare()
+        while not self._closed:
+            try:
+                self._round()
+            except (OSError, zenoh.ZError) as error:  # too many files are open, say
+                log.warning("links that are missing cannot be made now: %s", error)
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closed, SOONEST)
+
+    def _round(self) -> None:
+        """Wait until something is due, and do it."""
+        with self._changed:
+            wake = self._compared + self._pause
+            if (due := self._known.next_due()) is not None:
+                wake = min(wake, due)
+            if not self._closed and (left := wake - time.monotonic()) > 0:
+                self._changed.wait(left)
+            if self._closed:
+                return
+            now = time.monotonic()
+            missing = self._known.due(now)
+        if missing:
+            self._try(missing)
+        if now - self._compared >= self._pause:
+            self._compared = now
+            self._pause = min(LATEST, 1.5 * self._pause)
+            self._compare()
 
     def _try(self, missing: Sequence[Missing]) -> None:
         missing = self._without_link(missing)
         named = {one for node in missing for one in node.locators}
-        found = reachable(named - self._here, PATIENCE)  # on loopback we would find ourselves
+        named -= self._here  # on loopback we would find ourselves
+        found = self._reach.reachable(named, PATIENCE)
         if not found or self._closed:
             return
         wanted = {node.identity for node in missing if found & set(node.locators)}
@@ -176,13 +190,14 @@ class Healing:
         """Those that Zenoh has no link to; the word of others is on its way, or is lost.
 
         When many nodes join at once, some links come up and never bring what the other side
-        declared (seen with Zenoh 1.10.2, from 60 nodes on): such a link is cut, and made anew.
+        declared (seen with Zenoh 1.10.2, from 60 nodes on): such a link is cut, and made anew. One
+        that still brings nothing is to who may not speak to us (--member): it is cut more seldom.
         """
         linked = {str(one) for one in self._session.info.peers_zid()}
         now = time.monotonic()
         for node in missing:
-            if node.identity in linked and now - node.since > DEAF:
-                node.since = now
+            if node.identity in linked and now - max(node.since, node.cut) > DEAF * 2**node.cuts:
+                node.cut, node.cuts = now, node.cuts + 1
                 self._cut(node.identity)
         return [node for node in missing if node.identity not in linked]
 

@@ -32,7 +32,7 @@ from steelyard.mesh.transport.zenoh.threads import few_threads
 
 ANYWHERE = "127.0.0.1:0"  # a node that nobody is to connect to still listens to itself
 
-SHORTEST_LEASE = 0.3  # seconds
+SHORTEST_LEASE, LONGEST_LEASE = 0.3, 3600.0  # seconds
 
 
 class LinkError(SteelyardError):
@@ -57,8 +57,9 @@ class ZenohLink:
         multicast: bool = False,
         version: str = VERSION,
     ) -> None:
-        if not lease >= SHORTEST_LEASE:
-            raise UsageError(f"a lease of {lease} s", hint=f"at least {SHORTEST_LEASE} s")
+        if not SHORTEST_LEASE <= lease <= LONGEST_LEASE:
+            hint = f"from {SHORTEST_LEASE} s to {LONGEST_LEASE:.0f} s"
+            raise UsageError(f"a lease of {lease} s", hint=hint)
         if security is not None:
             security.context()  # which says what is wrong with it
         keys = Keys(mesh, version)
