@@ -151,24 +151,29 @@ def wait_for(path: str) -> str:
     return "seen"
 
 
+def write_note(note: str, *numbers: int) -> None:
+    """All of it at once: a test that sees the file reads it."""
+    draft = Path(f"{note}.draft")
+    draft.write_text(" ".join(map(str, numbers)))
+    draft.rename(note)
+
+
 def note_and_wait(note: str, path: str) -> str:
-    Path(note).write_text(str(os.getpid()))
+    write_note(note, os.getpid())
     return wait_for(path)
 
 
 def start_and_hang(note: str) -> None:
     """Start a program, and hang."""
     program = subprocess.Popen(["sleep", "1000"])
-    draft = Path(f"{note}.draft")
-    draft.write_text(f"{os.getpid()} {program.pid} {os.getppid()}")
-    draft.rename(note)
+    write_note(note, os.getpid(), program.pid, os.getppid())
     hang()
 
 
 def start_and_leave(note: str) -> None:
     """Start a program, and crash."""
     program = subprocess.Popen(["sleep", "1000"])
-    Path(note).write_text(str(program.pid))
+    write_note(note, program.pid)
     os._exit(1)
 
 
