@@ -16,6 +16,7 @@ import http.client
 import io
 import json
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -67,6 +68,8 @@ class Engine:
         self.driver = driver
         self._within = within
         self.folder = Path(tempfile.mkdtemp(prefix="steelyard-dockerd-"))
+        # Containerd takes no name that ends in an underscore, as one of a folder may.
+        self._namespace = f"steelyard-{secrets.token_hex(8)}"
         self.socket = self.folder / "docker.sock"
         self.url = f"unix://{self.socket}"
         self.log = self.folder / "log"
@@ -80,8 +83,8 @@ class Engine:
             "--pidfile", str(self.folder / "pid"), "--storage-driver", self.driver,
             "--default-address-pool", POOL, "--iptables=false", "--ip6tables=false",
             "--ip-forward=false", "--ip-masq=false", "--shutdown-timeout", "3",
-            "--containerd-namespace", self.folder.name,
-            "--containerd-plugins-namespace", f"{self.folder.name}-plugins",
+            "--containerd-namespace", self._namespace,
+            "--containerd-plugins-namespace", f"{self._namespace}-plugins",
         ]  # fmt: skip
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
