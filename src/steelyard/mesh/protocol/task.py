@@ -42,9 +42,7 @@ class Entry:
     task: Task
     state: State = State.TODO
     copies: dict[str, Copy] = field(default_factory=dict)  # by node
-    blamed: set[tuple[str, int]] = field(
-        default_factory=set
-    )  # nodes and runs that hurt their child
+    blamed: set[tuple[str, int]] = field(default_factory=set)  # node and run of each hurt
     losses: int = 0  # nodes that were lost with it
     refusals: dict[str, Result] = field(default_factory=dict)  # by node: it does not know it
     harmed: set[str] = field(default_factory=set)  # nodes whose children it hurt
