@@ -1,4 +1,4 @@
-"""Workers that come and go, with one line in front."""
+"""Workers that come and go, with one waiting line in front."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def crew(hands: int, slo: float = 10.0, patience: float = 10.0) -> tuple[Crew, l
 
 
 def test_first_come_first_served():
-    """Whoever is free first takes the next; what cannot begin in time waits."""
+    """The worker that is free first takes the next request; requests that cannot start wait."""
     one, hands = crew(2)
     one.serve([(0.0, 3.0), (0.0, 1.0), (0.5, 1.0), (0.6, 1.0)], 2.0)
     assert [hand.free_at for hand in hands] == [3.0, 2.0]
@@ -28,7 +28,7 @@ def test_first_come_first_served():
 
 
 def test_a_new_hand_takes_over_from_the_line():
-    """Nobody in line is bound to a worker."""
+    """A waiting request is not bound to a worker."""
     one, hands = crew(1)
     one.serve([(0.0, 9.0), (0.1, 1.0)], 2.0)
     late = Hand("late")
@@ -38,7 +38,7 @@ def test_a_new_hand_takes_over_from_the_line():
 
 
 def test_one_that_left_finishes_what_it_has():
-    """And gets nothing new."""
+    """A worker that left finishes its request, and gets no new one."""
     one, (first, second) = crew(2)
     one.serve([(0.0, 5.0), (0.0, 5.0)], 1.0)
     one.take_on([first], 1.0)
@@ -48,7 +48,7 @@ def test_one_that_left_finishes_what_it_has():
 
 @pytest.mark.parametrize("hands", [0, 1])
 def test_patience_ends(hands):
-    """In line for too long is failed, with or without somebody at work; over the SLO is late."""
+    """A request that waits too long fails, with or without workers; one over the SLO is late."""
     one, _ = crew(hands, slo=2.0, patience=3.0)
     one.serve([(0.0, 2.5), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)], 9.0)
     assert (one.tally.came, one.tally.failed, one.tally.late) == (4, 2 if hands else 4, 2 * hands)
@@ -56,7 +56,7 @@ def test_patience_ends(hands):
 
 
 def test_waits_are_those_of_erlang():
-    """M/M/4 at 70 %: the share that takes longer than a mean service, within 2 %."""
+    """In M/M/4 at 70 %, the share of requests over a mean service time is within 2 % of theory."""
     rng, servers, load, requests = np.random.default_rng(1), 4, 0.7, 150_000
     came = np.cumsum(rng.exponential(1 / (servers * load), requests))
     works = rng.exponential(1.0, requests)

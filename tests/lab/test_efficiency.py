@@ -7,7 +7,7 @@ import pytest
 from steelyard.lab.efficiency import SCENARIOS, Efficiency, eta, run
 from tests.lab.watch import Counting
 
-pytestmark = pytest.mark.xdist_group("efficiency")  # one run for all
+pytestmark = pytest.mark.xdist_group("efficiency")  # one run for all tests
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -27,14 +27,14 @@ def told():
 
 
 def test_the_ring_reaches_its_bar_and_random_choice_does_not(told):
-    """η ≥ 0.99 in every run of both scenarios at R = 10⁴; drawn at random, in none."""
+    """η ≥ 0.99 in every run of both scenarios with R = 10⁴ by the ring, and in none at random."""
     assert [bar.met for bar in told.bars] == [True, True]
     best = {row[0]: row[5] for row in told.table("eta").rows if row[1] == "weighted_random"}
     assert max(best.values()) < 0.99
 
 
 def test_expected_counts_are_the_papers(told):
-    """5556, 2778, 1389, 278; and what each policy handed out adds up."""
+    """The expected counts are 5556, 2778, 1389, 278, and the counts of each policy add up."""
     shares = told.table("shares")
     assert shares.column("expected")[:4] == [5556, 2778, 1389, 278]
     for policy in ("weighted_random", "weighted_ring", "ring_of_two"):
@@ -42,7 +42,7 @@ def test_expected_counts_are_the_papers(told):
 
 
 def test_under_load_who_looks_at_lines_is_faster_than_who_draws(told):
-    """And the ring, whose gaps are even, lies between them."""
+    """The ring, whose gaps are even, lies between the policies by load and random choice."""
     time = {row[1]: row[4] for row in told.table("load").rows if row[0] == "heterogeneous"}
     assert (
         time["shortest_wait"]
@@ -53,5 +53,5 @@ def test_under_load_who_looks_at_lines_is_faster_than_who_draws(told):
 
 
 def test_the_same_seed_gives_the_same_report(told):
-    """To the last digit."""
+    """The same seed gives the same report to the last digit."""
     assert run(Efficiency(runs=4), Counting()) == told

@@ -1,4 +1,4 @@
-"""How few requests have to wait too long."""
+"""The fewest requests that must wait too long."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SITE = Site()
 
 
 def simulated(load: float, workers: int, requests: int) -> int:
-    """Late by waiting, at a steady load."""
+    """The number of requests that are late by waiting, at a steady load."""
     seconds = requests * SITE.service / load
     run = Outline(SITE, Fixed())
     run.open(workers)
@@ -27,14 +27,18 @@ def simulated(load: float, workers: int, requests: int) -> int:
 
 @pytest.mark.parametrize(("load", "workers", "requests"), [(2.0, 3, 200_000), (2.2, 4, 1_000_000)])
 def test_theory_is_near_the_simulation(load, workers, requests):
-    """Within a third or so; few are late, so chance is a part of that."""
+    """Theory and simulation agree within 40 %; few requests are late, so chance is a part
+    of that.
+    """
     late = simulated(load, workers, requests)
     assert late > 30
     assert requests * Waits(SITE).late(load, workers) == pytest.approx(late, rel=0.4)
 
 
 def test_workers_go_where_they_help_most():
-    """No worse than the same number at all times, and ever fewer late ones for more of them."""
+    """The best allocation is no worse than a constant one, and more workers give fewer late
+    requests.
+    """
     trace = Trace("two", [0, 1000, 2000], [5_000, 50_000])  # loads of 1 and 10
     waits = Waits(SITE)
     even = 5_000 * waits.late(1.0, 12) + 50_000 * waits.late(10.0, 12)
@@ -45,6 +49,6 @@ def test_workers_go_where_they_help_most():
 
 
 def test_what_is_long_in_itself_does_not_count():
-    """With workers enough nobody is late by waiting."""
+    """With enough workers no request is late by waiting."""
     assert Waits(SITE).late(1.0, 30) < 1e-12
     assert Waits(SITE).late(3.0, 3) == 1.0

@@ -21,15 +21,16 @@ CENTRAL = [
 
 
 def test_the_ideal_keeps_all_busy_while_they_live():
-    """Or is as long as the largest unit takes at the fastest node."""
+    """The ideal is the time with all nodes busy, or the largest unit at the fastest node."""
     assert Job([1.0] * 12, [1.0, 2.0], {}).ideal == 4.0
     assert Job([1.0, 9.0], [1.0, 2.0], {}).ideal == 4.5
-    assert Job([1.0] * 12, [1.0, 2.0], {1: 2.0}).ideal == 8.0  # six by then, six alone
+    # Six units by then, six by the other node alone.
+    assert Job([1.0] * 12, [1.0, 2.0], {1: 2.0}).ideal == 8.0
     assert Job([1.0] * 12, [1.0, 2.0], {1: 2.0}).capacity(3.0) == 7.0
 
 
 def test_units_are_heavy_tailed():
-    """A second on average, most far below, some far above; and the same seed gives the same job."""
+    """Units take a second on average, most far less, some far more; a seed gives the same job."""
     job = draw_job(100_000, SPEEDS, 2, seed=1)
     assert job.total / 100_000 == pytest.approx(0.9, abs=0.1)  # the largest are cut off
     assert sorted(job.works)[50_000] < 0.6
@@ -40,7 +41,7 @@ def test_units_are_heavy_tailed():
 
 
 def test_a_node_that_dies_ends_nothing():
-    """Neither what it works on nor what waits; what it had worked is lost."""
+    """A node that dies finishes nothing, and its work on the running unit is lost."""
     timeline, done = Timeline(), []
     node = Node(0, 2.0, timeline, done.append)
     node.take(Attempt(0, 6.0))
@@ -65,7 +66,7 @@ def methods():
 @pytest.mark.parametrize("method", list(methods()))
 @pytest.mark.parametrize("deaths", [0, 3])
 def test_every_unit_once_and_all_work_accounted_for(method, deaths):
-    """Whoever dies. What the nodes worked was used or is lost, and no schedule beats the ideal."""
+    """Every unit is delivered once, all work is used or lost, and no schedule beats the ideal."""
     for seed in range(5):
         job = draw_job(300, SPEEDS, deaths, seed)
         told = method(job)
@@ -76,7 +77,7 @@ def test_every_unit_once_and_all_work_accounted_for(method, deaths):
 
 @pytest.mark.parametrize("central", CENTRAL)
 def test_a_balancer_that_dies_loses_what_is_open_and_no_unit(central):
-    """Nodes go on with what nobody waits for; ten seconds later all of it is sent again."""
+    """Nodes go on with units that nobody awaits; ten seconds later all of them are sent again."""
     job = draw_job(300, SPEEDS, 0, seed=1)
     told = Push(job, central, NETWORK, 1, crash=job.ideal / 2).run()
     calm = Push(job, central, NETWORK, 1).run()
@@ -86,8 +87,9 @@ def test_a_balancer_that_dies_loses_what_is_open_and_no_unit(central):
 
 
 def test_messages():
-    """Four per unit through a balancer; two where a pull carries the last result, and a pull each
-    to begin with; with the seed's channels as many as there are nodes."""
+    """A balancer needs four messages per unit; pulling needs two, plus a first pull per node; the
+    seed's channels need at least one more per node.
+    """
     job = draw_job(300, SPEEDS, 0, seed=1)
     assert Push(job, CENTRAL[0], NETWORK, 1).run().messages == 4 * 300
     assert Pull(job, Hedge.NOTHING, NETWORK).run().messages == 2 * 300 + len(SPEEDS)
@@ -95,7 +97,7 @@ def test_messages():
 
 
 def test_a_dead_nodes_unit_comes_first_and_is_done_by_a_node_that_waits():
-    """It wakes one node; nobody else has to ask."""
+    """The unit of a dead node goes to a node that waits, without another question."""
     job = Job([10.0, 1.0], [1.0, 1.0], {0: 3.0})
     told = Pull(job, Hedge.NOTHING, NETWORK).run()
     assert told.makespan == pytest.approx(3.0 + NETWORK.notice + 10.0, abs=0.01)
@@ -103,7 +105,7 @@ def test_a_dead_nodes_unit_comes_first_and_is_done_by_a_node_that_waits():
 
 
 def test_a_late_unit_is_given_out_once_more():
-    """A fast node that has nothing to do takes it from a slow one; a slow one would not help."""
+    """A fast idle node takes a late unit from a slow one; a slow one would not help."""
     works = [0.5] * 60 + [16.0]
     job = Job(works[::-1], [1.0, 1.0, 16.0], {})
     spans = {hedge: Pull(job, hedge, NETWORK).run().makespan for hedge in Hedge}

@@ -1,4 +1,4 @@
-"""The mesh on virtual time: what ships, at points where the answer is known."""
+"""The shipped mesh on virtual time, at points where the answer is known."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ def spans(jobs: list[Job]) -> list[float]:
 
 
 def jobs(seconds: float) -> list[Job]:
-    """Those of `lab compare`, in small; units of other lengths."""
+    """The jobs of `lab compare`, smaller, with units of a given mean length."""
     drawn = [draw_job(600, SPEEDS, 0, seed) for seed in range(20)]
     return [Job([work * seconds for work in job.works], SPEEDS, {}) for job in drawn]
 
 
 @pytest.mark.parametrize("seconds", [1.0, 0.3, 0.1])
 def test_a_job_of_unequal_units_on_unequal_nodes(seconds):
-    """Batches cost little, and no large unit stays at a slow node while a fast one is idle: with
-    two copies of a unit at most, the worst of these jobs would take 2.6 times the shortest time."""
+    """Batches cost little, and no large unit stays at a slow node while a fast one is idle: with at
+    most two copies of a unit, the worst of these jobs would take 2.6 times the shortest time.
+    """
     took = spans(jobs(seconds))
     assert fmean(took) < 1.13
     assert max(took) < 1.6
 
 
 def test_equal_units_are_done_as_fast_as_can_be():
-    """Short ones, in batches: all nodes are busy until the end."""
+    """Short units in batches keep all nodes busy until the end."""
     job = Job([0.01] * 2000, [1.0] * 4, {})
     told = Mesh(job, NETWORK).run()
     assert told.delivered == 2000
@@ -48,14 +49,14 @@ def test_equal_units_are_done_as_fast_as_can_be():
 
 
 def test_one_long_unit_takes_as_long_as_it_takes():
-    """And the way there and back."""
+    """A single unit takes its work and the messages in both directions."""
     told = Mesh(Job([3.0], [2.0], {}), NETWORK).run()
     assert told.makespan == pytest.approx(1.5 + 3 * NETWORK.hop)
-    assert told.messages == 5  # a pull, a grant; a parked pull, and with the result its answer
+    assert told.messages == 5  # a pull, a grant, a parked pull; then the result and its answer
 
 
 def test_what_dies_with_a_node_is_done_again():
-    """By a node that is idle, as soon as others notice."""
+    """An idle node does the unit of a dead node again, as soon as its death is noticed."""
     told = Mesh(Job([10.0, 1.0], [1.0, 1.0], {0: 3.0}), NETWORK).run()
     assert told.delivered == 2
     assert told.lost == pytest.approx(3.0, abs=0.01)
@@ -73,7 +74,7 @@ class Stage:
 
 
 def test_children_do_one_after_the_other():
-    """As fast as their node is."""
+    """Children run units one after the other, at the speed of their node."""
     stage = Stage()
     stage.children.start(1, 1.0)
     stage.children.start(2, 0.5)
@@ -83,7 +84,7 @@ def test_children_do_one_after_the_other():
 
 
 def test_what_waits_can_be_recalled_and_what_runs_cancelled():
-    """Only the part that ran was worked."""
+    """A cancelled unit counts only the work that was done."""
     stage = Stage()
     for ticket in (1, 2, 3):
         stage.children.start(ticket, 1.0)
@@ -95,7 +96,7 @@ def test_what_waits_can_be_recalled_and_what_runs_cancelled():
 
 
 def test_ends_are_told_together_while_there_is_enough_to_do():
-    """Not later than that, and the last ones at once."""
+    """Ends are reported together while there is enough to do, and the last ones at once."""
     stage = Stage()
     for ticket in range(200):
         stage.children.start(ticket, 0.02)

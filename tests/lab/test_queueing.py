@@ -1,4 +1,4 @@
-"""The simulator against closed forms and published figures; seeded, so that it is no gamble."""
+"""The simulator against closed forms and published figures; seeded, so that it is repeatable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.select import POLICIES
 
 @pytest.mark.parametrize(("load", "servers"), [(0.5, 1), (0.5, 2)])
 def test_waits_of_one_line_are_those_of_erlang_c(load, servers):
-    """M/M/1 and M/M/c within 2 %: about two standard deviations of such a run.
+    """M/M/1 and M/M/c agree within 2 %, which is about two standard deviations of such a run.
 
     Higher loads need longer runs than a test has time for: `steelyard lab validate` does them.
     """
@@ -22,7 +22,9 @@ def test_waits_of_one_line_are_those_of_erlang_c(load, servers):
 
 @pytest.mark.parametrize(("load", "workers"), [(0.7, 10), (0.7, 20)])
 def test_two_choices_as_published(load, workers):
-    """Mean requests per worker within 2 % (Gast's simulations); one choice would be far off."""
+    """Mean requests per worker agree within 2 % with Gast's simulations; one choice would be far
+    off.
+    """
     stage = Stage(Setting("power_of_two", load, 150_000, [1.0] * workers, seed=3)).run()
     length = load * stage.journal.times(warm_up=0.1).mean()
     assert length == pytest.approx(TWO_CHOICES_PUBLISHED[load, workers], rel=0.02)
@@ -30,7 +32,9 @@ def test_two_choices_as_published(load, workers):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_same_seed_gives_the_same_run(policy):
-    """With every policy, to the last digit; another seed another one."""
+    """With every policy the same seed gives the same run to the last digit, and another seed does
+    not.
+    """
     times = [
         Stage(Setting(policy, 0.7, 500, [2.0, 1.0, 1.0], seed=seed)).run().journal.times().tolist()
         for seed in (7, 7, 8)
@@ -51,7 +55,7 @@ def test_the_same_seed_gives_the_same_run(policy):
     ],
 )
 def test_a_setting_that_cannot_be_is_refused(change, word):
-    """With what it has to be; some would never come to an end."""
+    """A setting that is not possible is refused with what it has to be."""
     right = {"policy": "power_of_two", "load": 0.5, "requests": 10, "speeds": [1.0]}
     assert Stage(Setting(**right)).run().picks == [10]
     with pytest.raises(UsageError, match=word):
@@ -59,14 +63,14 @@ def test_a_setting_that_cannot_be_is_refused(change, word):
 
 
 def test_every_request_ends_once():
-    """Nobody is in flight at the end, and who did what adds up."""
+    """No request is in flight at the end, and the requests of all workers add up."""
     stage = Stage(Setting("least_in_flight", 0.9, 5000, [1.0, 3.0])).run()
     assert len(stage.journal.times()) == sum(stage.picks) == 5000
     assert [worker.inflight for worker in stage.workers] == [0, 0]
 
 
 def test_a_faster_worker_does_more_for_who_looks_at_lines():
-    """Three times the speed, so about three times the work, with equal weights."""
+    """A worker with three times the speed does about three times the work, with equal weights."""
     stage = Stage(Setting("shortest_wait", 0.9, 20_000, [1.0, 3.0])).run()
     slow, fast = stage.picks
     assert 2.2 < fast / slow < 3.8

@@ -1,4 +1,4 @@
-"""Push or pull on real processes, with a stage of our own."""
+"""Push or pull on real processes, with a stand-in for the processes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.lab.watch import Counting
 
 
 def simulated(job, method, window):
-    """A play that is none."""
+    """A stand-in that simulates instead of starting processes."""
     return Mesh(job, Network()).run()
 
 
 def test_every_method_is_played_beside_its_simulation():
-    """In both scenarios, on the same job; what is not delivered is told."""
+    """Every method runs the same jobs in both scenarios, beside their simulation."""
     watcher, played = Counting(), []
 
     def play(job, method, window):
@@ -35,7 +35,7 @@ def test_every_method_is_played_beside_its_simulation():
 
 
 def test_a_unit_that_is_missing_is_no_success():
-    """The bar is about real processes, not about their simulation; and about all of them."""
+    """The goal is about all real jobs, not about their simulations."""
     played = []
 
     def losing(job, method, window):
@@ -48,7 +48,7 @@ def test_a_unit_that_is_missing_is_no_success():
 
 
 def test_the_job_is_that_of_the_comparison_in_small():
-    """Unequal nodes, units of the length that was asked for, and a death within the job."""
+    """Nodes are unequal, units have the given mean length, and a node dies within the job."""
     job = real_job(Real(simulated, units=2000, seconds=0.1), 1)
     assert len(set(job.speeds)) > 1
     assert sum(job.works) / 2000 == pytest.approx(0.1, rel=0.3)

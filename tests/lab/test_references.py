@@ -1,4 +1,4 @@
-"""The rules of others, against their documentation."""
+"""The rules of other projects, compared with their documentation."""
 
 from __future__ import annotations
 
@@ -23,31 +23,33 @@ def view(now: float, load: float, ready: int, booting: int = 0, **more) -> View:
         (100, 1, 0, +1),  # 2 wanted
         (60 * 9, 1, 0, +4),  # at most four more, or twice as many
         (60 * 9, 10, 0, +10),
-        (90, 10, 10, 0),  # those that boot count as idle: 0.75, and the direction turned
+        (90, 10, 10, 0),  # workers that boot count as idle: 0.75, and the direction turned
         (90, 10, 2, +3),  # ceil(12 · 90/60 · 10/12) = 15
         (20, 9, 0, -6),
     ],
 )
 def test_hpa(load, ready, booting, change):
-    """`ceil(n · mean / target)` and its exceptions."""
+    """HPA wants `ceil(n · mean / target)`, with its exceptions."""
     hpa = Hpa(60, stabilization=0)
     hpa.decide(view(0, 60, ready, booting))
     assert hpa.decide(view(15, load, ready, booting)).change == change
 
 
 def test_hpa_decides_every_15_s_by_the_mean():
-    """And remembers for 300 s what it wanted."""
+    """HPA remembers for 300 s how many it wanted."""
     hpa = Hpa(60)
     changes = {now: hpa.decide(view(now, 60 if now < 10 else 20, 6)).change
                for now in range(2, 340, 2)}  # fmt: skip
     first = min(now for now, change in changes.items() if change)
-    assert 302 <= first <= 302 + 16  # the next time it looks
+    assert 302 <= first <= 302 + 16  # the next time that it looks
     assert changes[first] < 0
     assert sum(change != 0 for change in changes.values()) <= 3
 
 
 def test_knative_averages_a_minute_and_panics_in_six_seconds():
-    """Twice what is ready within 6 s is met at once, and nothing shrinks for a minute."""
+    """A need of twice the ready workers within 6 s is met at once, and nothing shrinks for a
+    minute.
+    """
     knative = Knative()
     for now in range(0, 60, 2):
         assert knative.decide(view(now, 70, 4, open=4)).change == 0
@@ -60,6 +62,6 @@ def test_knative_averages_a_minute_and_panics_in_six_seconds():
 
 
 def test_the_oracle_has_what_is_planned():
-    """Within the limits, and nobody goes who may not."""
+    """The oracle keeps the limits, and retires only workers that may go."""
     assert Oracle(lambda now: 7).decide(view(0, 0, 5)).change == +2
     assert Oracle(lambda now: 0).decide(view(0, 0, 5)).change == -4

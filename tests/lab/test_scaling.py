@@ -41,7 +41,7 @@ def outcome(name: str, *, whole: bool = False, trace: Trace = JUMP, seed: int = 
 
 
 def test_every_policy_is_told_of(told):
-    """With the same requests for all, and the oracle as the measure of cost."""
+    """All policies get the same requests, and costs are relative to the oracle's."""
     rows = {row[1]: dict(zip(told.table("policies").columns, row, strict=True))
             for row in told.table("policies").rows}  # fmt: skip
     assert list(rows) == list(contestants(60.0))
@@ -57,7 +57,7 @@ def test_every_policy_is_told_of(told):
 
 
 def test_runs_are_taken_together():
-    """Requests, workers and time add up; the spread is that of the runs."""
+    """Requests, workers and time of runs add up, and the spread is over runs."""
     first, second = outcome("target", seed=1), outcome("target", seed=2)
     both = first + second
     assert both.tally.came == first.tally.came + second.tally.came
@@ -67,14 +67,14 @@ def test_runs_are_taken_together():
 
 
 def test_a_series_for_the_figure(told):
-    """Needed and ready, from the beginning to the end."""
+    """The series has needed and ready workers from the beginning to the end."""
     series = told.table("series")
     assert series.columns == ("traffic", "seconds", "needed", *contestants(60.0))
     assert (series.rows[0][1], series.rows[-1][1]) == (2.0, 240.0)
 
 
 def test_the_shipped_fleet_scales():
-    """Up when the load jumps, down when it is over, and it says so in its decisions."""
+    """The fleet scales up when the load jumps, and down when it is over."""
     one = outcome("target", whole=True)
     ready = [count for _, _, count in one.series]
     assert max(ready) >= 6
@@ -87,7 +87,7 @@ def test_the_shipped_fleet_scales():
     [("step", JUMP), ("hpa", JUMP), ("hpa", RISE), ("target", JUMP), ("predictive", RISE)],
 )
 def test_the_outline_is_close_to_the_fleet(name, trace):
-    """Bad requests within two percent of all, and workers within a tenth."""
+    """Bad requests agree within two percentage points, and workers within a tenth."""
     whole, outline = outcome(name, whole=True, trace=trace), outcome(name, trace=trace)
     assert outline.tally.came == whole.tally.came
     assert outline.tally.bad == pytest.approx(whole.tally.bad, abs=0.02)
@@ -95,14 +95,14 @@ def test_the_outline_is_close_to_the_fleet(name, trace):
 
 
 def test_the_same_seed_gives_the_same_run():
-    """And another one another."""
+    """The same seed gives the same run, and another seed another one."""
     one, again, other = (outcome("predictive", seed=seed) for seed in (1, 1, 2))
     assert (one.tally, one.worker_seconds) == (again.tally, again.worker_seconds)
     assert one.tally.came != other.tally.came
 
 
 def test_requests_come_as_counted():
-    """In order, within their tick, and about as many as the trace says."""
+    """Requests come in order, within their tick, and about as many as the trace says."""
     ticks = list(arrivals(JUMP, 2.0, 0.2, 0.5, seed=1))
     assert [end for end, _ in ticks] == [2.0 * (tick + 1) for tick in range(180)]
     for end, came in ticks:
@@ -116,7 +116,7 @@ def test_requests_come_as_counted():
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes_reach_their_peak(name):
-    """And never pass it."""
+    """A shape reaches its peak, and never exceeds it."""
     made = shape(name, 100.0)
     assert made.seconds == 3600
     assert 70 <= made.peak <= 100.0001
@@ -124,6 +124,6 @@ def test_shapes_reach_their_peak(name):
 
 @pytest.mark.parametrize(("low", "high", "problem"), [(0, 5, "no workers"), (5, 2, "more than")])
 def test_limits_that_cannot_be(file, low, high, problem):
-    """Told before anything is run."""
+    """Impossible limits are refused before anything is run."""
     with pytest.raises(UsageError, match=problem):
         run(Scaling(trace=file, site=replace(SITE, min=low, max=high)), Counting())

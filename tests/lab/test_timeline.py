@@ -8,7 +8,7 @@ from steelyard.lab.timeline import Timeline
 
 
 def test_events_of_one_moment_happen_as_planned():
-    """Not in the order of what they are about."""
+    """Events of one moment happen in the order of planning, not by their arguments."""
     timeline, seen = Timeline(), []
     for what in "cab":
         timeline.at(1.0, seen.append, what)
@@ -17,7 +17,7 @@ def test_events_of_one_moment_happen_as_planned():
 
 
 def test_an_event_may_plan_the_next():
-    """And sees its own time."""
+    """An event may plan the next one, and sees its own time."""
     timeline, seen = Timeline(), []
 
     def happen(left: int) -> None:
@@ -33,8 +33,8 @@ def test_an_event_may_plan_the_next():
 
 
 def test_the_past_is_over():
-    """An event before now is a bug of who plans it."""
+    """Planning an event in the past is a bug of the caller."""
     timeline = Timeline()
     timeline.at(2.0, lambda _: timeline.at(1.0, print, None), None)
-    with pytest.raises(ValueError, match="is over"):
+    with pytest.raises(ValueError, match="in the past"):
         timeline.run()

@@ -18,7 +18,7 @@ def write(folder, *lines: str):
 
 
 def test_counts_with_dates(tmp_path):
-    """A head is skipped, and the last interval is as long as the others."""
+    """The head of a file is skipped, and its last interval is as long as the others."""
     trace = read_trace(
         write(tmp_path, "timestamp,requests", "2024-01-01 00:00:00,60", "2024-01-01 00:01:00,120")
     )
@@ -27,21 +27,21 @@ def test_counts_with_dates(tmp_path):
 
 
 def test_counts_with_seconds_and_a_gap(tmp_path):
-    """What is missing is taken to be as before."""
+    """For missing lines the count before them is repeated."""
     trace = read_trace(write(tmp_path, "0,5", "10,6", "20,7", "50,8", "60,1"))
     assert list(trace.edges) == [0, 10, 20, 30, 40, 50, 60, 70]
     assert list(trace.counts) == [5, 6, 7, 7, 7, 8, 1]
 
 
 def test_a_combined_log(tmp_path):
-    """Counted by ten seconds, whatever zone a line was written in; empty ones are 0."""
+    """Lines of any time zone are counted in intervals of ten seconds; an empty one is 0."""
     trace = read_trace(write(tmp_path, *(COMBINED.format(time) for time in TIMES)))
     assert list(trace.counts) == [2, 0, 0, 1]
     assert list(trace.edges) == [0, 10, 20, 30, 40]
 
 
 def test_our_own_log(tmp_path):
-    """JSON, in the order in which requests ended."""
+    """A JSON log is in the order in which requests ended."""
     times = ("2024-01-01T00:00:12.500+00:00", "2024-01-01T00:00:11.000+00:00")
     trace = read_trace(write(tmp_path, *(f'{{"time": "{time}", "status": 200}}' for time in times)))
     assert list(trace.counts) == [2]
@@ -51,29 +51,29 @@ def test_our_own_log(tmp_path):
     ("lines", "problem"),
     [
         ((), "the file is empty"),
-        (("time,requests",), "one line tells no interval"),
-        (("0,1",), "one line tells no interval"),
+        (("time,requests",), "one line is not an interval"),
+        (("0,1",), "one line is not an interval"),
         (("0,1", "10,-4"), "line 2: a count of -4 at 10"),
         (("0,1", "10,nan"), "line 2: a count of nan at 10"),
         (("0,1", "20,2", "10,3"), "times are not sorted"),
         (("0,1", "0,2"), "times are not sorted"),
-        (("0,1", "hello"), "line 2: no time and count"),
+        (("0,1", "hello"), "line 2 has no time and count"),
         (("0,1", "10,2", "20,1", "9000,2"), "intervals are missing in one place"),
-        (("0,0", "10,0"), "no requests"),
-        (('{"status": 200}',), "line 1: no time in it"),
-        (('{"time": "2024-01-01T00:00:00Z"}', "{"), "line 2: no time in it"),
-        ((COMBINED.format(TIMES[0]), "what?"), "line 2: no time in it"),
+        (("0,0", "10,0"), "has no requests"),
+        (('{"status": 200}',), "line 1 has no time"),
+        (('{"time": "2024-01-01T00:00:00Z"}', "{"), "line 2 has no time"),
+        ((COMBINED.format(TIMES[0]), "what?"), "line 2 has no time"),
     ],
 )
 def test_bad_files_are_told(tmp_path, lines, problem):
-    """What is wrong, where, and what is expected."""
+    """The error says what is wrong, where, and what is expected."""
     with pytest.raises(UsageError, match=problem) as told:
         read_trace(write(tmp_path, *lines))
     assert told.value.hint
 
 
 def test_no_file(tmp_path):
-    """Nor a folder."""
+    """A missing file or a folder is an error."""
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(UsageError, match="--trace"):
             read_trace(path)

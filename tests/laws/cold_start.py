@@ -16,7 +16,7 @@ SEEDS, SECONDS = range(100), 12.0
 
 
 def tail(seed: int, balancers: int) -> float:
-    """In milliseconds."""
+    """The 99th percentile in milliseconds."""
     servers = [Server(rate) for rate in RATES]
     policy, load = Gateway().policy, 0.7 * sum(RATES)
     answers = simulate(policy, servers, load, SECONDS, balancers=balancers, seed=seed)

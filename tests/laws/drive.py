@@ -16,7 +16,7 @@ OPEN = 96  # requests in flight at any time: enough for the least weight's share
 
 @dataclass(eq=False)
 class Member:
-    """Something to pick; it knows what any policy may ask."""
+    """A member to pick, with everything that any policy may ask for."""
 
     name: str
     inflight: int = 0
@@ -33,7 +33,7 @@ def members(many: int) -> list[Member]:
 
 
 def picker(name: str, among: Sequence[Member], weights: Sequence[float], seed: int = 7) -> Pick:
-    """A new selector's `pick`; one that wants a key gets another one each time."""
+    """The `pick` of a new selector; a policy with keys gets another key each time."""
     if name in POLICIES:
         pick: Pick = POLICIES[name](among, weights, random.Random(seed)).pick
         return pick
@@ -43,7 +43,7 @@ def picker(name: str, among: Sequence[Member], weights: Sequence[float], seed: i
 
 
 def shares(pick: Pick, picks: int = 20_000, at_once: int = OPEN) -> dict[str, float]:
-    """The part of the picks that each member got."""
+    """The share of the picks that each member got."""
     counts: Counter[str] = Counter()
     open_now: deque[Member] = deque()
     for _ in range(picks):

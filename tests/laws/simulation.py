@@ -1,8 +1,9 @@
-"""Balancers in front of servers, on virtual time: what promises about waiting are tested on.
+"""Balancers in front of servers, on virtual time, to test promises about waiting.
 
 Servers work on one request at a time, in the order of arrival; arrivals are Poisson, services
 exponential unless a server fails at once. Several balancers share the servers, and each sees only
-its own requests. Costs are kept by the balancer's own gauges, and faded as its control thread does.
+its own requests. The balancer's own gauges keep the costs, and costs fade as its control thread
+lets them.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ NEVER = float("inf")
 
 @dataclass(eq=False)
 class Server:
-    """One worker as it is, which no balancer knows."""
+    """One worker as it is, unknown to the balancers."""
 
     rate: float
-    pause: tuple[float, float] = (NEVER, NEVER)  # from, until: nothing is worked on
-    fails: tuple[float, float] = (NEVER, NEVER)  # from, until: 500 at once
-    slows: tuple[float, float] = (NEVER, 1.0)  # from then on, so many times slower
+    pause: tuple[float, float] = (NEVER, NEVER)  # from, until: no request is worked on
+    fails: tuple[float, float] = (NEVER, NEVER)  # from, until: it answers 500 at once
+    slows: tuple[float, float] = (NEVER, 1.0)  # from then on, it is so many times slower
     free_at: float = 0.0
 
     def finish(self, now: float, rng: random.Random) -> float:
-        """When a request that arrives now is done."""
+        """When a request that arrives now will be done."""
         work = rng.expovariate(self.rate) * (self.slows[1] if now >= self.slows[0] else 1.0)
         if self.fails[0] <= now < self.fails[1]:
             return now + QUICK
@@ -59,7 +60,7 @@ class View(Tally):
 
 @dataclass(frozen=True)
 class Answer:
-    """One request, afterwards."""
+    """One request after its end."""
 
     came: float
     seconds: float
@@ -80,7 +81,7 @@ class _Open:
 
 
 class Balancer:
-    """One process: its views, its selector, its gauge."""
+    """One balancer process: its views of the servers, its selector, its gauge."""
 
     def __init__(self, policy: str, weights: Sequence[float], seed: int) -> None:
         self.views = [View(f"m{number}") for number in range(len(weights))]
@@ -91,7 +92,7 @@ class Balancer:
         self._tended = 0.0
 
     def answered(self, view: View, seconds: float, joined: int, now: float) -> None:
-        """As `Plane.measured`."""
+        """Measure an answer, as `Plane.measured` does."""
         self._answers += 1
         view.requests += 1
         view.inflight -= 1
@@ -102,7 +103,7 @@ class Balancer:
                 assume(self.views)
 
     def tend(self, now: float) -> None:
-        """As `Directory.tend`."""
+        """Let costs fade, as `Directory.tend` does."""
         forget(self.views, self._tended, now, self._answers)
         self._tended, self._answers = now, 0
 
@@ -117,7 +118,7 @@ def simulate(
     balancers: int = 1,
     seed: int = 1,
 ) -> list[Answer]:
-    """All requests of so many seconds, in the order of their ends."""
+    """Simulate so many seconds; return all requests in the order of their ends."""
     rng, order = random.Random(seed), count()
     desks = [random.Random(f"{seed} {number}") for number in range(len(servers))]
     even = weights or [1.0] * len(servers)
@@ -159,6 +160,6 @@ def _end(under_way: list[_Open], until: float, ours: list[Balancer], answers: li
 
 
 def percentile(answers: Sequence[Answer], percent: float, since: float = 0.0) -> float:
-    """Of the response times of what came since."""
+    """The percentile of the response times of requests that came since then."""
     times = sorted(answer.seconds for answer in answers if answer.came >= since)
     return times[min(len(times) - 1, int(len(times) * percent / 100))]

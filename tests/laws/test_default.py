@@ -1,6 +1,6 @@
-"""What the default policy promises beside a short tail, by simulation on virtual time.
+"""What the default policy promises besides a short tail, by simulation on virtual time.
 
-Four equal workers, 100 requests per second each, unless said otherwise.
+There are four equal workers with 100 requests per second each, unless said otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from steelyard.config.settings import Gateway
 from tests.laws.simulation import Answer, Server, percentile, simulate
 
 DEFAULT = Gateway().policy
-BRISK, QUIET = 200.0, 20.0  # requests per second: half of what they can do, and a twentieth
+BRISK, QUIET = 200.0, 20.0  # requests per second: half of what the workers can do, and a twentieth
 SEEDS = (1, 2, 3)
 MANY = pytest.mark.parametrize("balancers", [1, 4])
 RATE = pytest.mark.parametrize("rate", [BRISK, QUIET])
@@ -27,7 +27,7 @@ def equal(number: int = 4) -> list[Server]:
 
 
 def share(answers: Sequence[Answer], server: int, since: float, until: float = 1e9) -> float:
-    """The part of what came in that time that a server got."""
+    """The share of the requests of a period that a server got."""
     came = [answer for answer in answers if since <= answer.came < until]
     return sum(answer.server == server for answer in came) / len(came)
 
@@ -36,7 +36,9 @@ def share(answers: Sequence[Answer], server: int, since: float, until: float = 1
 @MANY
 @SEED
 def test_equal_workers_share(rate: float, balancers: int, seed: int) -> None:
-    """However noisy what is learned of them, and though each balancer learns for itself."""
+    """Equal workers share alike, however noisy the measurements, and though each balancer learns
+    alone.
+    """
     answers = simulate(DEFAULT, equal(), rate, 60.0, balancers=balancers, seed=seed)
     for server in range(4):
         assert 0.14 < share(answers, server, 0.0) < 0.36
@@ -44,7 +46,7 @@ def test_equal_workers_share(rate: float, balancers: int, seed: int) -> None:
 
 @SEED
 def test_balancers_that_start_together_do_not_herd(seed: int) -> None:
-    """Eight of them at their very first requests: no worker gets half of those."""
+    """Of the very first requests of eight balancers, no worker gets half."""
     answers = simulate(DEFAULT, equal(), 200.0, 0.5, balancers=8, seed=seed)
     for server in range(4):
         assert 0.1 < share(answers, server, 0.0) < 0.45
@@ -52,7 +54,7 @@ def test_balancers_that_start_together_do_not_herd(seed: int) -> None:
 
 @MANY
 def test_equal_workers_wait_no_longer_than_with_the_greedy_rule(balancers: int) -> None:
-    """Learning what need not be learned costs next to nothing."""
+    """Learning costs next to nothing where there is nothing to learn."""
     tails = {
         policy: percentile(simulate(policy, equal(), 280.0, 60.0, balancers=balancers), 99)
         for policy in (DEFAULT, "least_in_flight")
@@ -66,8 +68,9 @@ def test_equal_workers_wait_no_longer_than_with_the_greedy_rule(balancers: int) 
 def test_a_worker_that_stood_still_for_two_seconds_is_back_soon(
     rate: float, balancers: int, seed: int
 ) -> None:
-    """As a garbage collector has it: while it lasts next to nothing goes there, and in the ten
-    seconds after it at least half of its share, also where the others could do without."""
+    """While a worker stands still, as in a garbage collection, next to nothing goes there; in the
+    ten seconds after it gets at least half of its share, even if the others could do without it.
+    """
     servers = equal()
     servers[1].pause = (20.0, 22.0)
     answers = simulate(DEFAULT, servers, rate, 32.0, balancers=balancers, seed=seed)
@@ -78,7 +81,7 @@ def test_a_worker_that_stood_still_for_two_seconds_is_back_soon(
 @MANY
 @SEED
 def test_a_cold_start_is_forgiven(balancers: int, seed: int) -> None:
-    """Its first answers take two seconds; within ten more it has its share."""
+    """A worker whose first answers take two seconds has its share within ten more."""
     servers = equal()
     servers[1].pause = (0.0, 2.0)
     answers = simulate(DEFAULT, servers, BRISK, 22.0, balancers=balancers, seed=seed)
@@ -88,7 +91,9 @@ def test_a_cold_start_is_forgiven(balancers: int, seed: int) -> None:
 @MANY
 @pytest.mark.parametrize("seed", [25, 34, 79, 81, 82, 88])
 def test_a_slow_worker_gets_no_crowd_before_it_is_known(balancers: int, seed: int) -> None:
-    """Of 100 seeds those where it did: its first answers were quick, or took their time."""
+    """These are the worst of 100 seeds: the first answers of the slow worker were quick, or very
+    late.
+    """
     servers = [Server(rate) for rate in (100.0, 50.0, 25.0, 5.0)]
     answers = simulate(DEFAULT, servers, 126.0, 12.0, balancers=balancers, seed=seed)
     first = [answer for answer in answers if answer.came < 2.0]
@@ -104,18 +109,20 @@ def slowed(seed: int) -> list[Answer]:
 
 @SEED
 def test_a_worker_that_becomes_slow_is_found_out(seed: int) -> None:
-    """Twenty times slower: in the ten seconds after it, two requests in a hundred go there."""
+    """In the ten seconds after a worker becomes twenty times slower it gets at most 2 % of
+    requests.
+    """
     assert share(slowed(seed), 1, 20.0, 30.0) < 0.02
 
 
 @SEED
 def test_a_slow_worker_is_tried_now_and_then(seed: int) -> None:
-    """It may have recovered; but that is less than one request in a hundred."""
+    """A slow worker still gets some requests, as it may have recovered, but less than 1 %."""
     assert 0 < share(slowed(seed), 1, 30.0, 40.0) < 0.01
 
 
 def test_trying_takes_about_one_request_in_a_hundred() -> None:
-    """Not more, also where there are so few that a try every few seconds would be many."""
+    """Trials take about 1 % of requests, even where one every few seconds would be more."""
     shares = []
     for seed in SEEDS:
         servers = [Server(100.0), Server(100.0), Server(5.0)]
@@ -129,7 +136,7 @@ def test_trying_takes_about_one_request_in_a_hundred() -> None:
 @MANY
 @SEED
 def test_failing_fast_attracts_nobody(rate: float, balancers: int, seed: int) -> None:
-    """A worker that fails at once is always idle, and would get the most by any look at lines."""
+    """A worker that fails at once is always idle, and would get most requests by load alone."""
     servers = equal()
     servers[1].fails = (20.0, 40.0)
     answers = simulate(DEFAULT, servers, rate, 40.0, balancers=balancers, seed=seed)
@@ -140,7 +147,7 @@ def test_failing_fast_attracts_nobody(rate: float, balancers: int, seed: int) ->
 @MANY
 @SEED
 def test_one_that_fails_no_more_is_found_again(balancers: int, seed: int) -> None:
-    """Within half a minute."""
+    """A worker that no longer fails has its share again within half a minute."""
     servers = equal()
     servers[1].fails = (5.0, 15.0)
     answers = simulate(DEFAULT, servers, BRISK, 55.0, balancers=balancers, seed=seed)
@@ -149,7 +156,7 @@ def test_one_that_fails_no_more_is_found_again(balancers: int, seed: int) -> Non
 
 @SEED
 def test_all_failing_is_no_preference(seed: int) -> None:
-    """And afterwards they share as before."""
+    """Workers that all fail share alike, then and afterwards."""
     servers = equal()
     for server in servers:
         server.fails = (5.0, 10.0)

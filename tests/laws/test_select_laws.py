@@ -1,4 +1,4 @@
-"""What every selector promises, whatever its policy. A new one joins through the registry."""
+"""What every selector promises, whatever its policy; a new one joins through the registry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from steelyard.select import KEYED, POLICIES, Live, SelectError
 from tests.laws.drive import NAMES, UNWEIGHTED, Member, members, picker, shares
 
-EXACT_IN_THREADS = {"weighted_ring", "round_robin", "shuffled_modulo"}  # nothing taken twice
+EXACT_IN_THREADS = {"weighted_ring", "round_robin", "shuffled_modulo"}  # no slot is taken twice
 
 
 @pytest.fixture(params=NAMES)
@@ -27,7 +27,7 @@ def policy(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def hectic() -> Iterator[None]:
-    """Threads that are switched as often as possible."""
+    """Let threads be switched as often as possible."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -52,7 +52,7 @@ def test_no_starvation(policy: str) -> None:
 
 
 def test_zero_among_others_gets_nothing(policy: str) -> None:
-    """A weight of 0 beside others means: nothing for me."""
+    """A member of weight 0 beside others gets nothing."""
     assert set(shares(picker(policy, members(2), [0.0, 1.0]), 1000)) == {"m1"}
 
 
@@ -62,40 +62,40 @@ def test_one_member(policy: str) -> None:
 
 
 def test_none(policy: str) -> None:
-    """No member is an error that says so."""
+    """A selector without members raises an error that says so."""
     with pytest.raises(SelectError, match="at least one member"):
         picker(policy, [], [])
 
 
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
 def test_weights_that_cannot_be(policy: str, weight: float) -> None:
-    """A weight that is no weight is named."""
+    """The error names a wrong weight."""
     with pytest.raises(SelectError, match=f"not {weight!r}"):
         picker(policy, members(2), [1.0, weight])
 
 
 def test_members_and_weights_must_match(policy: str) -> None:
-    """A missing weight is named, not guessed."""
+    """A missing weight is an error, and not guessed."""
     with pytest.raises(SelectError, match="2 members but 1 weights"):
         picker(policy, members(2), [1.0])
 
 
 def test_huge_and_tiny_weights(policy: str) -> None:
-    """The ends of the number line are weights too."""
+    """The largest and the smallest floats are weights, too."""
     got = shares(picker(policy, members(3), [1e308, 1e308, 5e-324]), 1000)
     assert got["m0"] > 0.3
     assert got["m1"] > 0.3
 
 
 def test_all_weights_zero(policy: str) -> None:
-    """All weights 0 is no preference: equal shares."""
+    """If all weights are 0, shares are equal."""
     got = shares(picker(policy, members(4), [0.0] * 4))
     assert all(share == pytest.approx(0.25, abs=0.02) for share in got.values())
     assert len(got) == 4
 
 
 def test_addition_and_removal(policy: str) -> None:
-    """A selector of the new members shares among them, with what the old one left in flight."""
+    """A selector with new members shares among them, although old picks are still in flight."""
     first = members(3)
     shares(picker(policy, first, [1.0] * 3), 500)
     grown = [*first, Member("new")]
@@ -126,7 +126,7 @@ def test_picks_from_many_threads(policy: str) -> None:
         counts.append(Counter(hold() for _ in range(800)))
 
     def hold() -> str:
-        """Picks stay open, counted as a program with threads would count them."""
+        """Pick and keep the request open, counted as a program with threads would count it."""
         member = pick()
         with lock:
             member.inflight += 1
@@ -145,13 +145,15 @@ def test_picks_from_many_threads(policy: str) -> None:
 
 @pytest.mark.usefixtures("hectic")
 def test_weights_change_while_threads_pick(policy: str) -> None:
-    """A pick goes by the weights of its moment: who has none then is not picked, in any thread."""
+    """A pick goes by the weights of its moment: a member with weight 0 is not picked in any
+    thread.
+    """
     among = members(4)
     sides = [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 1.0]]
     live = Live({**POLICIES, **KEYED}[policy], among, sides[0])
     key = [b"key"] if policy in KEYED else []
     changes = 0  # odd while an update is under way
-    seen = [0] * 4  # the last number at which each thread has picked
+    seen = [0] * 4  # the last count of changes at which each thread has picked
     strays: list[tuple[int, str]] = []
 
     def work(number: int) -> None:
@@ -178,7 +180,7 @@ def test_weights_change_while_threads_pick(policy: str) -> None:
 
 
 def test_a_generator_is_optional(policy: str) -> None:
-    """Members and weights are all that a selector needs."""
+    """A selector needs only members and weights."""
     make = {**POLICIES, **KEYED}[policy]
     member = Member("only")
     key = [b"key"] if policy in KEYED else []
@@ -187,7 +189,7 @@ def test_a_generator_is_optional(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", ["ring_of_two", "power_of_two", "least_in_flight"])
 def test_the_busy_are_spared(policy: str) -> None:
-    """Who has more in flight is picked less: at most when no other is drawn."""
+    """A member with more in flight is picked less: only when no other is drawn."""
     among = members(4)
     among[0].inflight = 1000
     pick = picker(policy, among, [1.0] * 4)
@@ -197,7 +199,7 @@ def test_the_busy_are_spared(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", ["peak_ewma", "shortest_wait"])
 def test_the_slow_are_spared(policy: str) -> None:
-    """So is who takes longer, though it has no more to do than the others."""
+    """A slower member is picked less, even if it has no more in flight than the others."""
     among = members(4)
     among[0].cost = 1.0
     pick = picker(policy, among, [1.0] * 4)
@@ -206,7 +208,7 @@ def test_the_slow_are_spared(policy: str) -> None:
 
 
 def test_members_need_no_more_than_their_policy_asks() -> None:
-    """Without load, anything can be picked; by load, anything that knows what it has to do."""
+    """Members need only the attributes that their policy asks for."""
     rng = random.Random(1)
     for name in (*UNWEIGHTED, "weighted_random", "weighted_ring", "round_robin"):
         assert POLICIES[name](["a"], [1], rng).pick() == "a"

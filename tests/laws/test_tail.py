@@ -1,7 +1,8 @@
-"""The tail of response times, by simulation on virtual time: what the default is chosen by.
+"""The tail of response times, by simulation on virtual time: the reason for the default policy.
 
-Four workers with service rates of 100 : 50 : 25 : 5, 70 % load, one request at a time each,
-arrivals and services exponential, the balancer knowing nothing of the rates (docs/decisions/0008).
+There are four workers with service rates of 100 : 50 : 25 : 5, 70 % load, one request at a time
+each, exponential arrivals and services, and a balancer that does not know the rates
+(docs/decisions/0008).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ EVEN = (1.0,) * len(RATES)
 
 @cache
 def p99(policy: str, weights: Sequence[float] = EVEN, balancers: int = 1) -> float:
-    """The response time that one request in a hundred exceeds; the median of some seeds."""
+    """The response time that 1 % of requests exceed; the median over some seeds."""
     return median(_p99(policy, weights, balancers, seed) for seed in range(1, 4))
 
 
@@ -38,23 +39,23 @@ def _p99(policy: str, weights: Sequence[float], balancers: int, seed: int) -> fl
 
 @pytest.mark.parametrize("policy", sorted({*NAMES} - {DEFAULT}))
 def test_the_default_has_the_lowest_tail_when_rates_are_unknown(policy: str) -> None:
-    """By far: a third of what any other policy has."""
+    """The default has a third of the tail of any other policy."""
     assert p99(DEFAULT) < p99(policy) / 3
 
 
 @pytest.mark.parametrize("policy", ["least_in_flight", "peak_ewma", "ring_of_two", "power_of_two"])
 def test_also_among_several_balancers_that_see_only_their_own(policy: str) -> None:
-    """Four processes of one gateway; none knows what the others have sent."""
+    """Four processes of one gateway do not know what the others have sent."""
     assert p99(DEFAULT, balancers=4) < p99(policy, balancers=4) / 3
 
 
 def test_learning_comes_close_to_knowing() -> None:
-    """A tenth and a bit over the greedy rule with true weights."""
+    """The tail is within 15 % of the greedy rule with true weights."""
     assert p99(DEFAULT) < 1.15 * p99("least_in_flight", RATES)
 
 
 def test_weights_that_tell_the_rates_do_no_harm() -> None:
-    """They do not count twice."""
+    """Weights that follow the rates do not count twice."""
     assert p99(DEFAULT, RATES) < 1.15 * p99("least_in_flight", RATES)
 
 

@@ -1,9 +1,10 @@
-"""`make mesh-chaos`: links between hosts are cut and mended; how long until all are linked again.
+"""`make mesh-chaos`: cuts links between hosts and mends them; measures how long it takes until all
+nodes are linked again.
 
-Two nodes on each of three hosts (network namespaces), all joined through the first. For each
-scenario: seconds until the cut was noticed everywhere and, from when the links were back, until
-every node was linked to all others, and had an answer from each. Meanwhile a job runs on nodes of a
-mesh of its own on the same hosts; its client is on the second.
+There are two nodes on each of three hosts (network namespaces), all joined through the first. Each
+scenario measures the seconds until the cut was noticed everywhere and, from when the links were
+back, until every node was linked to all others, and had an answer from each. Meanwhile a job runs
+on nodes of a mesh of its own on the same hosts; its client is on the second.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from tests import reaper
 from tests.contract.transports import Remote, eventually
 from tests.mesh.chaos_job import Workers
 from tests.mesh.hosts import Hosts
@@ -24,7 +26,9 @@ NODES = 2  # on each host
 
 
 class Scenario(NamedTuple):
-    """Pairs of hosts that are cut from each other, or the first from the second only."""
+    """Pairs of hosts that are cut from each other; without `both`, only the way from first to
+    second.
+    """
 
     name: str
     pairs: tuple[tuple[int, int], ...]
@@ -47,24 +51,26 @@ class Mesh:
         self._nodes: list[tuple[int, Any]] = []
         seed = f"tcp/{hosts.addresses[0]}:{PORT}"
         for number in range(nodes):
-            for host, (name, address) in enumerate(zip(hosts.names, hosts.addresses, strict=True)):
+            for host, (space, address) in enumerate(
+                zip(hosts.spaces, hosts.addresses, strict=True)
+            ):
                 endpoint = f"tcp/{address}:{PORT + number}"
                 join = [] if endpoint == seed else [seed]
-                node = Remote(host=name, listen=[endpoint], join=join, insecure=True)
+                node = Remote(host=space.pid, listen=[endpoint], join=join, insecure=True)
                 stack.callback(node.kill)
                 node.serve()
                 self._nodes.append((host, node))
         eventually(lambda: self.sees(()))
 
     def sees(self, cut: tuple[tuple[int, int], ...]) -> bool:
-        """Whether every node is linked to all of the hosts that are not cut off, and no others."""
+        """Whether every node is linked to all nodes of the hosts it can reach, and to no others."""
         return all(
             len(node.peers()) == self._each * self._reached(host, cut) - 1
             for host, node in self._nodes
         )
 
     def _reached(self, host: int, cut: tuple[tuple[int, int], ...]) -> int:
-        hosts = range(len(self._hosts.names))
+        hosts = range(len(self._hosts.spaces))
         return sum(not {(host, other), (other, host)} & set(cut) for other in hosts)
 
     def all_answer(self) -> bool:
@@ -79,7 +85,7 @@ class Mesh:
         return all(_answer(node, ask) == [("reply", b"hello")] for node, ask in asks)
 
     def play(self, scenario: Scenario, hold: float) -> dict[str, object]:
-        """Cut, wait, mend: how long each took."""
+        """Cut, wait and mend; return how long each took."""
         for one, other in scenario.pairs:
             self._hosts.cut(one, other, both=scenario.both)
         began = time.monotonic()
@@ -111,6 +117,7 @@ def main() -> None:
     parser.add_argument("--units", type=int, default=2000, help="of 20 ms, in each job")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     given = parser.parse_args()
+    reaper.folder()  # so that nothing is left if this is killed
     rows = []
     with Hosts(3) as hosts, ExitStack() as stack:
         mesh, workers = Mesh(hosts, NODES, stack), Workers(hosts, stack)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from contextlib import ExitStack
+from pathlib import Path
 
 from tests.contract.transports import eventually
 from tests.mesh.hosts import Hosts
@@ -46,8 +47,9 @@ class Workers:
             self._start(number, NODE, f"tcp/{address}:{PORT}", *join).stdout.readline()  # type: ignore[union-attr]
 
     def _start(self, host: int, code: str, *words: str) -> subprocess.Popen[str]:
+        there = self._hosts.spaces[host].within()
         process = subprocess.Popen(
-            ["ip", "netns", "exec", self._hosts.names[host], sys.executable, "-c", code, *words],
+            [*there, "env", f"--chdir={Path.cwd()}", sys.executable, "-c", code, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -57,13 +59,13 @@ class Workers:
         return process
 
     def job(self, units: int) -> Job:
-        """Begin one."""
+        """Start a job."""
         listen = f"tcp/{self._hosts.addresses[1]}:{PORT + 1}"
         return Job(self._start(1, CLIENT, listen, self._seed, str(units)), units)
 
 
 class Job:
-    """What a client has been given so far."""
+    """The answers that a client has got so far."""
 
     def __init__(self, client: subprocess.Popen[str], units: int) -> None:
         self._client, self._units = client, units
@@ -82,7 +84,7 @@ class Job:
         assert len(self._values) < self._units, "it was over before it could be disturbed"
 
     def finish(self) -> str:
-        """Wait for its end: every unit was delivered, and none twice."""
+        """Wait for the end of the job, and check that every unit was delivered exactly once."""
         assert self._client.wait(300) == 0
         self._reader.join()
         assert sorted(self._values) == list(range(self._units))

@@ -1,4 +1,4 @@
-"""A mesh in memory, with real children, for tests that look at one thing."""
+"""A mesh in memory, with real children, for tests of a single aspect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FUNCTIONS = (
     *("add", "die", "die_once", "double", "fail", "hang", "mark", "mark_after", "repeat", "snooze"),
     *("speak", "wait_for"),
 )
-PATIENCE = 60.0  # seconds, for what takes a moment on a quiet machine
+PATIENCE = 60.0  # seconds, for things that take a moment on a quiet machine
 
 
 def new_node(network: Network, procs: int = 2, **changes: Any) -> Node:

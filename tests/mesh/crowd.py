@@ -1,9 +1,10 @@
-"""`make mesh-crowd`: many nodes on one machine, one job over all of them; what they take.
+"""`make mesh-crowd`: many nodes on one machine and one job over all of them; prints what they use.
 
-Each node is a process with one child for units, so three processes with its nursery. Printed are
-the seconds until every node is linked to all others and the CPU that this took, the time of a job,
-and per node: links, memory (PSS: what processes share is divided among them), descriptors, threads,
-and CPU when idle. Nodes are started a few at a time, or, with --at-once, all of them.
+Each node is a process with one child for units, so there are three processes with its nursery. The
+output has the seconds until every node is linked to all others and the CPU time that this took, the
+time of a job, and per node: links, memory (PSS: shared memory is divided among the processes),
+descriptors, threads, and CPU when idle. Nodes are started a few at a time, or, with --at-once, all
+of them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import psutil
 from steelyard.mesh import Client
 from steelyard.mesh.join import Place, open_link
 from steelyard.mesh.status import ask_everybody
+from tests import reaper
 from tests.mesh.execution.units import add
 
 UNITS = 2000
@@ -52,7 +54,7 @@ def start(
 ) -> subprocess.Popen[str]:
     words = [sys.executable, "-c", NODE, name, str(lease), *join]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    # Compiled once, not by each of them.
+    # Python files are compiled once, not by each node.
     env = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
     node = subprocess.Popen(words, text=True, env=env, **pipes)  # type: ignore[call-overload]
     stack.callback(node.wait)
@@ -61,7 +63,7 @@ def start(
 
 
 def pss(process: psutil.Process) -> int:
-    """Bytes, with what is shared divided by those who share it."""
+    """The memory of a process in bytes; shared memory is divided by the number of processes."""
     with suppress(OSError):
         for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -98,7 +100,7 @@ class Crowd:
         return self._nodes[number].stdout.readline().strip()  # type: ignore[union-attr]
 
     def wait(self) -> None:
-        """Until every node is linked to all others, and to us."""
+        """Wait until every node is linked to all others, and to us."""
         until = time.monotonic() + PATIENCE
         while not self._whole():
             assert time.monotonic() < until, "waited in vain"
@@ -120,14 +122,14 @@ def say(text: str) -> None:
 
 
 def idle(processes: list[psutil.Process]) -> float:
-    """Cores that they take when there is nothing to do."""
+    """How many cores the processes take when there is nothing to do."""
     before = cpu(processes)
     time.sleep(IDLE)
     return (cpu(processes) - before) / IDLE
 
 
 def run_job(place: Place) -> float:
-    """Seconds for all units."""
+    """Run all units; return the seconds that they took."""
     with Client(place=place) as client:
         client.map(add, [1]).values()
         began = time.monotonic()
@@ -169,7 +171,9 @@ def main() -> None:
     parser.add_argument("--at-once", action="store_true", help="start all nodes at once")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     given = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or the nodes would be left behind
+    reaper.folder()  # so that nothing is left if this is killed
+    # Without this handler a SIGTERM would leave the nodes behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with ExitStack() as stack:
         row = measure(given.nodes, given.lease, 0 if given.at_once else WAVE, stack)
     if given.json:

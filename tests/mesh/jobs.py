@@ -1,4 +1,4 @@
-"""Functions that nodes of the tests run."""
+"""The functions that nodes run in the tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add(one: int, other: int) -> int:
 
 @mesh.unit
 def repeat(text: str, times: int) -> str:
-    """Results of any size."""
+    """Return a result of any size."""
     return text * times
 
 
@@ -39,7 +39,7 @@ def die(number: int) -> int:
 
 @mesh.unit(retries=1)
 def die_once(path: str) -> str:
-    """The first time; leaves a mark that it did."""
+    """Die in the first run, and leave a file that says so."""
     if not Path(path).exists():
         Path(path).touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -66,7 +66,7 @@ def speak(text: str) -> int:
 
 @mesh.unit
 def wait_for(path: str) -> str:
-    """Until a file is there; leaves a mark that it began."""
+    """Wait until a file exists; leave a file that says that the unit began."""
     began = Path(f"{path}.{os.getpid()}.began")
     began.touch()
     while not Path(path).exists():
@@ -76,7 +76,7 @@ def wait_for(path: str) -> str:
 
 @mesh.unit(hedge=False)
 def mark(folder: str, number: int, seconds: float = 0.0) -> int:
-    """Leaves a file for each run, so that a test can count them."""
+    """Leave a file for each run, so that a test can count them."""
     (Path(folder) / f"{number}.{os.getpid()}.{time.monotonic_ns()}").touch()
     time.sleep(seconds)
     return number
@@ -84,7 +84,7 @@ def mark(folder: str, number: int, seconds: float = 0.0) -> int:
 
 @mesh.unit(hedge=False)
 def mark_after(path: str, folder: str, number: int) -> int:
-    """The same, once a file is there."""
+    """Do the same as `mark` once a file exists."""
     while not Path(path).exists():
         time.sleep(0.005)
     return mark(folder, number)

@@ -19,7 +19,7 @@ from tests.waiting import wait_until
 
 
 async def test_answers_come_while_the_loop_goes_on(network: Network, nodes: list[Node]) -> None:
-    """Values, failures and a loop that is left early."""
+    """The event loop runs on while values and failures come, and a loop may be left early."""
     async with mesh.AsyncClient(link=network.link()) as client:
         found = {answer.key: answer.value async for answer in client.map(jobs.double, range(100))}
         assert found == {number: 2 * number for number in range(100)}
@@ -37,7 +37,7 @@ async def test_answers_come_while_the_loop_goes_on(network: Network, nodes: list
 
 
 async def test_who_leaves_the_loop_leaves_no_units(network: Network, nodes: list[Node]) -> None:
-    """They would be done for nobody."""
+    """Leaving the loop early cancels the remaining units."""
     async with mesh.AsyncClient(link=network.link()) as client:
         answers = client.map(jobs.snooze, [0.0, *[3600.0] * 10])
         assert (await anext(answers)).ok
@@ -48,7 +48,7 @@ async def test_who_leaves_the_loop_leaves_no_units(network: Network, nodes: list
 async def test_a_generator_may_end_after_the_last_answer(
     network: Network, nodes: list[Node]
 ) -> None:
-    """Who waits for another one is told."""
+    """A task that waits for another answer ends when the generator does."""
     go_on = threading.Event()
 
     def items() -> Iterator[int]:
@@ -59,7 +59,7 @@ async def test_a_generator_may_end_after_the_last_answer(
         answers = client.map(jobs.double, items())
         assert (await anext(answers)).value == 2
         rest = asyncio.ensure_future(anext(answers, None))
-        await asyncio.sleep(0)  # it waits from now on
+        await asyncio.sleep(0)  # let the task begin to wait
         go_on.set()
         assert await asyncio.wait_for(rest, PATIENCE) is None
 
@@ -71,7 +71,7 @@ async def test_it_has_to_be_entered() -> None:
 
 
 class Held:
-    """Makes something in its own time, and knows what it was."""
+    """A function that waits before it calls the real one, and keeps its result."""
 
     def __init__(self, make: Callable[..., Any]) -> None:
         self._make = make
@@ -85,7 +85,7 @@ class Held:
         return self.made[-1]
 
     async def is_cancelled(self, task: asyncio.Task[Any]) -> None:
-        """The task is, while this is being made."""
+        """Cancel the task while the object is being made."""
         assert await asyncio.to_thread(self.begun.wait, PATIENCE)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -96,7 +96,7 @@ class Held:
 async def test_who_does_not_want_to_enter_leaves_nothing(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A client that nobody has would stay for ever."""
+    """Cancelling `async with` while it enters closes the client that is made later."""
     held = Held(mesh.Client)
     monkeypatch.setattr(aio, "Client", held)
 
@@ -111,7 +111,7 @@ async def test_who_does_not_want_to_enter_leaves_nothing(
 async def test_who_does_not_want_a_job_leaves_no_units(
     network: Network, nodes: list[Node], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They would be done for nobody."""
+    """Cancelling `map` while it starts cancels the units of its job."""
     async with mesh.AsyncClient(link=network.link()) as client:
         held = Held(client.client.map)
         monkeypatch.setattr(client.client, "map", held)
@@ -128,7 +128,7 @@ async def test_who_does_not_want_a_job_leaves_no_units(
 async def test_others_have_their_turn_while_answers_are_there(
     network: Network, nodes: list[Node]
 ) -> None:
-    """Though there is nothing to wait for."""
+    """Other tasks get their turn although the next answer is there already."""
     turns = 0
 
     async def others() -> None:
@@ -150,7 +150,7 @@ async def test_others_have_their_turn_while_answers_are_there(
 def test_an_event_loop_that_has_ended_is_not_told(
     network: Network, nodes: list[Node], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And is no trouble for others."""
+    """A job whose event loop was closed logs no error, and other jobs go on."""
     loop = asyncio.new_event_loop()
     client = mesh.AsyncClient(link=network.link())
     loop.run_until_complete(client.__aenter__())

@@ -14,10 +14,11 @@ from typer.testing import CliRunner
 from steelyard.cli.main import build_app
 from steelyard.errors import Fault, UsageError
 from steelyard.mesh.certs import UnwrittenError, make_members
+from tests.strict import complaints
 
 
 def test_each_node_has_a_folder_that_its_authority_vouches_for(tmp_path: Path) -> None:
-    """Signed by the authority, for its name, as server and as client; keys are nobody else's."""
+    """Certificates are signed for the node's name, as server and client, and keys are private."""
     alpha, beta = make_members(tmp_path / "certs", ["alpha", "beta"], 30, renew=False)
     authority = x509.load_pem_x509_certificate((tmp_path / "certs" / "ca.pem").read_bytes())
     for member in (alpha, beta):
@@ -33,8 +34,16 @@ def test_each_node_has_a_folder_that_its_authority_vouches_for(tmp_path: Path) -
     assert not (alpha.folder / "ca.key").exists()
 
 
+@pytest.mark.needs("openssl")
+def test_a_strict_check_finds_nothing_wrong(tmp_path: Path) -> None:
+    """Neither the authority's certificate nor a member's lacks what a strict client demands."""
+    (member,) = make_members(tmp_path, ["alpha"], 30, renew=False)
+    for file in (tmp_path / "ca.pem", member.folder / "node.pem"):
+        assert complaints(tmp_path / "ca.pem", file) == ""
+
+
 def test_later_nodes_are_of_the_same_authority(tmp_path: Path) -> None:
-    """It is made once; nodes that are there are replaced only when asked for."""
+    """The authority is made once, and existing certificates are replaced only with `renew`."""
     make_members(tmp_path, ["alpha"], 30, renew=False)
     before = (tmp_path / "ca.pem").read_bytes(), (tmp_path / "alpha" / "node.pem").read_bytes()
     make_members(tmp_path, ["beta"], 30, renew=False)
@@ -51,7 +60,7 @@ def test_later_nodes_are_of_the_same_authority(tmp_path: Path) -> None:
 
 
 def test_two_authorities_have_two_names(tmp_path: Path) -> None:
-    """Or a stranger would look like a forger."""
+    """Two authorities have different names, or a stranger's certificate would look forged."""
     for folder in ("one", "two"):
         make_members(tmp_path / folder, ["node"], 30, renew=False)
     names = {
@@ -63,14 +72,16 @@ def test_two_authorities_have_two_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", "-x", "a" * 70, "ü"])
 def test_a_name_that_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
-    """Before anything is written."""
+    """A name that cannot be a folder is refused before anything is written."""
     with pytest.raises(UsageError, match="cannot name a node"):
         make_members(tmp_path / "certs", [name], 30, renew=False)
     assert not (tmp_path / "certs").exists()
 
 
 def test_half_an_authority_is_refused(tmp_path: Path) -> None:
-    """It says which file is missing, and overwrites none."""
+    """If one of the authority's files is missing, the error names it, and nothing is
+    overwritten.
+    """
     make_members(tmp_path, ["alpha"], 30, renew=False)
     (tmp_path / "ca.key").unlink()
     with pytest.raises(UsageError, match=r"ca\.key is missing"):
@@ -78,7 +89,7 @@ def test_half_an_authority_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_authority_that_is_none_is_refused(tmp_path: Path) -> None:
-    """With what is wrong with it."""
+    """Files that are no certificates give an error that says so."""
     (tmp_path / "ca.pem").write_text("no certificate")
     (tmp_path / "ca.key").write_text("no key")
     with pytest.raises(UsageError, match="no authority that can be read"):
@@ -88,7 +99,7 @@ def test_an_authority_that_is_none_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("renew", [False, True])
 @pytest.mark.parametrize("name", ["ca.pem", "ca.key"])
 def test_files_of_the_authority_name_no_node(tmp_path: Path, name: str, renew: bool) -> None:
-    """Whether they are there or not."""
+    """A node cannot have the name of a file of the authority, whether that exists or not."""
     make_members(tmp_path / "old", ["alpha"], 30, renew=False)
     for folder in (tmp_path / "old", tmp_path / "new"):
         with pytest.raises(UsageError, match=f"“{name}” cannot name a node"):
@@ -97,7 +108,7 @@ def test_files_of_the_authority_name_no_node(tmp_path: Path, name: str, renew: b
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    """Neither for all of them nor for a node; nor can there be one in it."""
+    """A file cannot be the folder of the mesh or of a node, nor contain one."""
     (tmp_path / "file").touch()
     for folder, name in ((tmp_path / "file", "alpha"), (tmp_path, "file")):
         with pytest.raises(UsageError, match="file is not a folder"):
@@ -107,7 +118,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_told() -> None:
-    """There are places where nobody can."""
+    """A folder that cannot be made gives an error that names it."""
     with pytest.raises(UsageError, match="/proc/x: No such file or directory"):
         make_members(Path("/proc/x"), ["alpha"], 30, renew=False)
 
@@ -115,7 +126,7 @@ def test_a_folder_that_cannot_be_made_is_told() -> None:
 def test_a_full_disk_is_not_the_users_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But it is told as plainly."""
+    """A full disk is reported as plainly, but as the machine's fault."""
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -127,15 +138,15 @@ def test_a_full_disk_is_not_the_users_fault(
 
 
 def test_no_certificate_outlives_every_authority(tmp_path: Path) -> None:
-    """Days that no calendar has are too many as well."""
+    """A validity longer than the authority's is refused, even one that no calendar can hold."""
     make_members(tmp_path, ["alpha"], 3650, renew=False)
     for days in (3651, 99_999_999):
-        with pytest.raises(UsageError, match=f"{days} days are more"):
+        with pytest.raises(UsageError, match=f"not valid for {days} days"):
             make_members(tmp_path, ["beta"], days, renew=False)
 
 
 def test_certificates_are_good_where_clocks_are_slow(tmp_path: Path) -> None:
-    """They were, an hour ago; the authority's, too."""
+    """Certificates are valid from an hour ago on, including the authority's."""
     (member,) = make_members(tmp_path, ["alpha"], 30, renew=False)
     for file in (tmp_path / "ca.pem", member.folder / "node.pem"):
         certificate = x509.load_pem_x509_certificate(file.read_bytes())
@@ -144,7 +155,7 @@ def test_certificates_are_good_where_clocks_are_slow(tmp_path: Path) -> None:
 
 
 def test_a_member_makes_no_members(tmp_path: Path) -> None:
-    """Only the authority does; it is good for so many days as were asked for."""
+    """A member's certificate cannot sign others, and is valid for as many days as asked for."""
     words = ["mesh", "certs", str(tmp_path), "alpha", "--days", "30", "--json"]
     (told,) = json.loads(CliRunner().invoke(build_app(), words).stdout)
     certificate = x509.load_pem_x509_certificate((tmp_path / "alpha/node.pem").read_bytes())

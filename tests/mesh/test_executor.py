@@ -13,7 +13,7 @@ from tests.waiting import wait_until
 
 
 def test_it_is_an_executor(client: mesh.Client) -> None:
-    """Programs need no change but this line."""
+    """A program that uses an executor needs no other change."""
     with mesh.MeshExecutor(client) as executor:
         assert list(executor.map(jobs.double, range(20), timeout=PATIENCE)) == list(range(0, 40, 2))
         futures = [executor.submit(jobs.add, number, 1) for number in range(5)]
@@ -21,14 +21,14 @@ def test_it_is_an_executor(client: mesh.Client) -> None:
 
 
 def test_an_executor_keeps_nothing_that_is_done(client: mesh.Client) -> None:
-    """Or a program that goes on for days would fill its memory with values."""
+    """An executor forgets finished futures, or its memory would fill with values."""
     executor = mesh.MeshExecutor(client)
     assert executor.submit(jobs.double, 4).result(PATIENCE) == 8
     wait_until(lambda: not executor._futures, PATIENCE)
 
 
 def test_shutting_down_cancels_when_asked(client: mesh.Client) -> None:
-    """The client stays open."""
+    """Shutting an executor down may cancel its futures, and leaves the client open."""
     executor = mesh.MeshExecutor(client)
     future = executor.submit(jobs.snooze, 3600.0)
     executor.shutdown(cancel_futures=True)
@@ -39,7 +39,9 @@ def test_shutting_down_cancels_when_asked(client: mesh.Client) -> None:
 
 
 def test_who_waits_for_several_is_told_of_cancelled_ones(client: mesh.Client) -> None:
-    """As the standard library's own do."""
+    """`concurrent.futures.wait` returns when futures are cancelled, as with the standard
+    library's.
+    """
     futures = [client.submit(jobs.snooze, 3600.0) for _ in range(3)]
     assert all(future.cancel() for future in futures)
     assert futures[0].cancel()
@@ -47,7 +49,7 @@ def test_who_waits_for_several_is_told_of_cancelled_ones(client: mesh.Client) ->
 
 
 def test_a_future_may_be_cancelled_while_the_executor_shuts_down(client: mesh.Client) -> None:
-    """By another thread."""
+    """Another thread may cancel a future while the executor shuts down."""
     executor = mesh.MeshExecutor(client)
     future = executor.submit(jobs.snooze, 3600.0)
     with ThreadPoolExecutor() as threads:

@@ -21,13 +21,13 @@ from tests.waiting import wait_until
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a small job is a large one."""
+    """Lower the limits, so that a small job behaves like a large one."""
     monkeypatch.setattr(feed, "AHEAD", 32)
     monkeypatch.setattr(feed, "TOGETHER", 8)
 
 
 class Counted:
-    """A generator that tells how far it is."""
+    """A generator that counts the items taken from it."""
 
     def __init__(self, count: int) -> None:
         self.taken = 0
@@ -40,14 +40,14 @@ class Counted:
 
 
 class Shrunk(list[int]):
-    """A list that had more in it when somebody asked for its length."""
+    """A list whose length was greater when the job began."""
 
     def __len__(self) -> int:
         return 200
 
 
 def test_a_generator_is_never_far_ahead_of_the_answers(client: mesh.Client) -> None:
-    """However long it is; and its length is known when it has ended."""
+    """A generator is at most some units ahead, and its length is known when it has ended."""
     numbers = Counted(1000)
     job = client.map(jobs.double, numbers)
     assert job.total is None
@@ -61,7 +61,7 @@ def test_a_generator_is_never_far_ahead_of_the_answers(client: mesh.Client) -> N
 
 
 def test_a_slow_generator_holds_nothing_up(client: mesh.Client) -> None:
-    """Each unit is out as soon as it is there."""
+    """Each unit of a slow generator is sent as soon as it is there."""
     answered = threading.Event()
 
     def items() -> Iterator[int]:
@@ -78,14 +78,14 @@ def test_a_slow_generator_holds_nothing_up(client: mesh.Client) -> None:
 
 
 def test_a_unit_that_cannot_be_sent_is_named(client: mesh.Client) -> None:
-    """Of a list, before anything is sent."""
+    """The error for a list names the unit before anything is sent."""
     with pytest.raises(WireError, match="unit 3 cannot be sent"):
         client.map(jobs.double, [1, 2, {3}, 4])
 
 
 @pytest.mark.parametrize("end", ["cancel", "close", "within"])
 def test_a_job_does_not_wait_for_its_generator_to_end(client: mesh.Client, end: str) -> None:
-    """Which may wait for ever; what it says later is not heard."""
+    """A job can end while its generator waits, and later items are ignored."""
     begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
 
     def items() -> Iterator[int]:
@@ -114,14 +114,16 @@ def test_a_job_does_not_wait_for_its_generator_to_end(client: mesh.Client, end: 
 
 
 def test_a_generator_without_an_end_has_one_in_time(client: mesh.Client) -> None:
-    """What was made before is answered."""
+    """An endless generator ends with the job's time, and the units made before are answered."""
     job = client.map(jobs.double, itertools.count(), within=0.3)
     answers = list(job.as_completed(PATIENCE))
     assert len({answer.key for answer in answers}) == len(answers) == job.total
 
 
 def test_a_generator_waits_while_no_unit_ends(client: mesh.Client) -> None:
-    """Cancelled, it is not asked for more; the units that were made are answered."""
+    """A generator is not asked for more while no unit ends; cancelling the job answers its
+    units.
+    """
     seconds = Counted(10_000)
     job = client.starmap(jobs.snooze, ((3600.0,) for _ in seconds))
     assert str(job.progress) == "0 units, 4 workers"
@@ -129,14 +131,14 @@ def test_a_generator_waits_while_no_unit_ends(client: mesh.Client) -> None:
     job.cancel()
     answers = list(job.as_completed(PATIENCE))
     assert len(answers) == job.total <= 32
-    assert seconds.taken <= job.total + 1  # it may have been about to be sent
+    assert seconds.taken <= job.total + 1  # one more item may have been about to be sent
     assert not any(answer.ok for answer in answers)
 
 
 def test_large_units_are_packed_less_far_ahead(
     client: mesh.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Memory has room for so many bytes; one of them may be larger than that."""
+    """Large units are limited by their bytes, but a single one may be larger than that."""
     monkeypatch.setattr(feed, "BULK", 50_000)
     numbers = Counted(100)
     job = client.map(jobs.speak, ("x" * 10_000 for _ in numbers))
@@ -148,7 +150,7 @@ def test_large_units_are_packed_less_far_ahead(
 
 
 def test_of_a_list_of_large_units_not_all_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever submits it packs no more than memory has room for."""
+    """Submitting a list packs no more bytes than memory has room for."""
     monkeypatch.setattr(feed, "BULK", 50_000)
     job, sent = Job(100, lambda: 1, lambda: None), Lot()
 
@@ -162,7 +164,9 @@ def test_of_a_list_of_large_units_not_all_are_packed(monkeypatch: pytest.MonkeyP
 
 
 def test_the_length_of_a_list_is_known_at_once(client: mesh.Client) -> None:
-    """Though its units are packed later; values are in order."""
+    """The length of a list is known although its units are packed later, and values are in
+    order.
+    """
     job = client.map(jobs.add, range(200), range(300))
     assert job.total == 200
     assert job.values(PATIENCE) == list(range(0, 400, 2))
@@ -186,7 +190,7 @@ def test_the_length_of_a_list_is_known_at_once(client: mesh.Client) -> None:
 def test_what_ends_the_units_too_soon_is_raised_after_the_answers(
     client: mesh.Client, items: object, keys: object, error: type[Exception]
 ) -> None:
-    """Those before it are answered."""
+    """An error in the items is raised after the answers of the units before it."""
     job = client.map(jobs.double, items, keys=keys)  # type: ignore[arg-type]
     found = []
     with pytest.raises(error):
@@ -195,7 +199,7 @@ def test_what_ends_the_units_too_soon_is_raised_after_the_answers(
 
 
 def test_closing_a_client_ends_a_job_that_has_more_units(client: mesh.Client) -> None:
-    """Who takes its answers is told, and does not wait for ever."""
+    """Closing a client ends the wait for a job with more units."""
     job = client.map(jobs.snooze, (3600.0 for _ in range(10_000)))
     told: list[BaseException] = []
 

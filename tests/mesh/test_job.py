@@ -1,4 +1,4 @@
-"""Units that were submitted together, and how their answers are asked for."""
+"""Jobs, and the ways to take their answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.waiting import wait_until
 
 
 def test_waiting_for_answers_has_an_end(client: mesh.Client, tmp_path: Path) -> None:
-    """The error says how far the job is."""
+    """The error after a timeout says how far the job is."""
     path = tmp_path / "later"
     job = client.map(jobs.wait_for, [str(path)])
     with pytest.raises(mesh.JobTimeoutError, match="timed out: 0 of 1 units, 4 workers"):
@@ -28,7 +28,7 @@ def test_waiting_for_answers_has_an_end(client: mesh.Client, tmp_path: Path) -> 
 
 
 def test_values_are_there_once_and_for_all(client: mesh.Client) -> None:
-    """Not after answers were taken one by one; a failure that was is no reason to wait for ever."""
+    """`values` may be called again, but not after answers were taken one by one."""
     job = client.map(jobs.double, range(3))
     assert job.values(PATIENCE) == job.values(PATIENCE) == [0, 2, 4]
     mixed = client.map(jobs.fail, range(3))
@@ -38,7 +38,7 @@ def test_values_are_there_once_and_for_all(client: mesh.Client) -> None:
 
 
 def test_values_can_be_asked_for_again(client: mesh.Client, tmp_path: Path) -> None:
-    """After a timeout nothing is lost that was taken; a failure is told as often as one asks."""
+    """After a timeout `values` goes on where it was; a failure is raised by every call."""
     gate = tmp_path / "gate"
     gates = [str(tmp_path)] * 150 + [str(gate)]
     job = client.map(jobs.mark_after, gates, [str(tmp_path)] * 151, range(151))
@@ -54,14 +54,14 @@ def test_values_can_be_asked_for_again(client: mesh.Client, tmp_path: Path) -> N
 
 
 def test_values_do_not_wait_for_others_when_one_has_failed(client: mesh.Client) -> None:
-    """What is left may take for ever."""
+    """`values` raises the first failure without waiting for the other units."""
     job = client.map(jobs.snooze, [3600.0, "soon"])
     with pytest.raises(mesh.UnitRaisedError, match="TypeError"):
         job.values(PATIENCE)
 
 
 def test_a_handler_of_a_signal_may_cancel(client: mesh.Client) -> None:
-    """Whatever its thread is at: it may be in the middle of taking an answer, or of submitting."""
+    """A signal handler may cancel a job while its own thread takes an answer or submits."""
     job = client.map(jobs.snooze, [3600.0])
     with client._sending, job._arrived:
         job.cancel()
@@ -69,7 +69,7 @@ def test_a_handler_of_a_signal_may_cancel(client: mesh.Client) -> None:
 
 
 def test_nobody_knows_how_long_it_takes_without_workers() -> None:
-    """Unless all of it is done."""
+    """Without workers there is no estimate of the time left, unless all units are done."""
     workers = 1
     job = Job(2, lambda: workers, lambda: None)
     job.admit(2)

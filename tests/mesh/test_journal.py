@@ -15,7 +15,7 @@ from steelyard.mesh.journal import Journal, JournalError, Line
 def test_a_journal_that_cannot_be_written_for_a_moment_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program has the file; what comes a while after that is kept."""
+    """While another program locks the file, nothing is kept; later lines are."""
     monkeypatch.setattr(journal_module, "BUSY", 0.001)
     journal = Journal(tmp_path / "journal")
     other = sqlite3.connect(tmp_path / "journal", isolation_level=None)
@@ -23,7 +23,7 @@ def test_a_journal_that_cannot_be_written_for_a_moment_goes_on(
     lines = [Line(journal.key("m:f", arguments), b"", "", 0.0) for arguments in (b"a", b"b", b"c")]
     with pytest.raises(JournalError, match="locked"):
         journal.add(lines[:1])
-    journal.add(lines[1:2])  # nobody waits for it again
+    journal.add(lines[1:2])  # this one is dropped at once, without waiting
     other.execute("ROLLBACK")
     monkeypatch.setattr(journal, "_until", -inf)  # a while later
     journal.add(lines[2:])
@@ -35,7 +35,7 @@ def test_a_journal_that_cannot_be_written_for_a_moment_goes_on(
 
 
 def test_a_line_that_cannot_be_kept_does_not_end_a_journal(tmp_path: Path) -> None:
-    """What was begun with it is undone."""
+    """A line that cannot be written is rolled back, and later lines are written."""
     journal = Journal(tmp_path / "journal")
     with pytest.raises(JournalError):
         journal.add([Line(b"one", b"", "", 0.0), Line(b"two", None, "", 0.0)])  # type: ignore[arg-type]
@@ -45,7 +45,7 @@ def test_a_line_that_cannot_be_kept_does_not_end_a_journal(tmp_path: Path) -> No
 
 
 def test_somebody_elses_file_is_no_journal(tmp_path: Path) -> None:
-    """It is told before anything is submitted."""
+    """A file with other tables is refused before anything is submitted."""
     with sqlite3.connect(tmp_path / "file") as file:
         file.execute("CREATE TABLE units (number INTEGER)")
     with pytest.raises(JournalError, match="no such column"):

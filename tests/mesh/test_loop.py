@@ -1,4 +1,4 @@
-"""What drives a desk or a crew."""
+"""The loop that drives a desk or a crew."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 60.0
 
 
 class Stage:
-    """A loop, and what it was told to handle, by which thread."""
+    """A loop, and the events that it handled, with the thread of each."""
 
     def __init__(self) -> None:
         self.told: SimpleQueue[tuple[list[str], str]] = SimpleQueue()
@@ -47,19 +47,19 @@ def stage() -> Iterator[Stage]:
 
 
 def test_what_is_put_in_together_is_taken_in_together(stage: Stage) -> None:
-    """By the loop's own thread."""
+    """Events of one `put` are handled together, by the loop's own thread."""
     stage.loop.put("a", "b")
     assert stage.next() == (["a", "b"], "the loop's own")
 
 
 def test_what_is_taken_in_here_is_done_when_it_returns(stage: Stage) -> None:
-    """By the thread that brought it."""
+    """Events of `here` are handled by the caller's thread before it returns."""
     stage.loop.here("a")
     assert stage.told.get_nowait() == (["a"], threading.current_thread().name)
 
 
 def test_two_threads_never_handle_at_the_same_time(stage: Stage) -> None:
-    """Who comes second leaves it to the first, who does it next."""
+    """While one thread handles events, another only adds its own."""
     stage.go_on.clear()
     stage.loop.put("a")
     assert stage.began.wait(PATIENCE)
@@ -74,7 +74,7 @@ def test_two_threads_never_handle_at_the_same_time(stage: Stage) -> None:
 
 
 def test_what_is_due_is_done_on_time_whoever_found_it_to_be(stage: Stage) -> None:
-    """The loop sleeps, and is woken up when it is to wake up earlier."""
+    """The loop wakes up earlier if another thread makes its next event earlier."""
     stage.due = time.monotonic() + 3600
     stage.loop.put("a")
     stage.next()
@@ -86,7 +86,9 @@ def test_what_is_due_is_done_on_time_whoever_found_it_to_be(stage: Stage) -> Non
 
 
 def test_a_bug_ends_nothing(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
-    """It is logged, with the kind of what it was about: the rest may be large."""
+    """A bug is logged with the kinds of the events, as the events may be large, and the loop goes
+    on.
+    """
     stage.loop.here("bug")
     stage.loop.put("a")
     assert [stage.next()[0], stage.next()[0]] == [["bug"], ["a"]]
@@ -94,7 +96,7 @@ def test_a_bug_ends_nothing(stage: Stage, caplog: pytest.LogCaptureFixture) -> N
 
 
 def test_what_is_due_and_fails_is_not_tried_at_once_again() -> None:
-    """It would fail again and again, with a line in the log each time."""
+    """After an error the loop waits before it tries again, or the log would fill up."""
     stage = Stage()
     stage.due = before = time.monotonic()
     stage.loop.here("a")
@@ -102,11 +104,11 @@ def test_what_is_due_and_fails_is_not_tried_at_once_again() -> None:
     assert stage.loop._due >= before + 1.0
     stage.loop._due = inf
     stage.loop.here("bug")
-    assert stage.loop._due < inf  # what it should have done may be done then
+    assert stage.loop._due < inf  # what failed may succeed then
 
 
 def test_what_was_put_in_before_the_end_is_taken_in(stage: Stage) -> None:
-    """And nothing after it."""
+    """Events before `close` are handled, and none after it."""
     stage.go_on.clear()
     stage.loop.put("a")
     assert stage.began.wait(PATIENCE)

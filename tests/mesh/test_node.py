@@ -1,4 +1,4 @@
-"""A node, and those that it does not work for."""
+"""Nodes, and clients that they do not work for."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def own() -> Iterator[Network]:
 
 
 def test_a_node_that_leaves_finishes_and_gives_back(own: Network, tmp_path: Path) -> None:
-    """What runs is brought, what waits is done by others, nothing runs twice."""
+    """A node that leaves brings the results of running units, gives back the others, and repeats
+    none.
+    """
     runs, gate = tmp_path / "runs", tmp_path / "gate"
     runs.mkdir()
     leaving = new_node(own, procs=1)
@@ -58,7 +60,7 @@ def test_a_node_that_leaves_finishes_and_gives_back(own: Network, tmp_path: Path
 
 
 def test_a_newcomer_does_not_wait_for_what_a_child_has_ahead(own: Network, tmp_path: Path) -> None:
-    """Its unit is the next, though a hundred of another client's were with the child before."""
+    """A newcomer's unit is next although the child had a hundred units of another client ahead."""
     runs, gate = tmp_path / "runs", tmp_path / "gate"
     runs.mkdir()
     node = new_node(own, procs=1)
@@ -82,7 +84,7 @@ def test_a_newcomer_does_not_wait_for_what_a_child_has_ahead(own: Network, tmp_p
 
 
 def test_nobody_waits_behind_a_unit_that_takes_long(own: Network, tmp_path: Path) -> None:
-    """One of two children is at it; the other has a lot to do for the same client."""
+    """Newcomers are served although one child runs a long unit and the other has many to do."""
     gate = tmp_path / "gate"
     node = new_node(own, procs=2)
     with mesh.Client(link=own.link()) as first:
@@ -99,7 +101,7 @@ def test_nobody_waits_behind_a_unit_that_takes_long(own: Network, tmp_path: Path
 
 
 def test_a_unit_is_redone_when_its_node_is_gone(own: Network, tmp_path: Path) -> None:
-    """And when the link to it is cut; a late result is dropped."""
+    """A unit is run again when its node is gone or cut off, and a late result is dropped."""
     gate = tmp_path / "gate"
     first = new_node(own, procs=1)
     link = own.link()
@@ -119,7 +121,7 @@ def test_a_unit_is_redone_when_its_node_is_gone(own: Network, tmp_path: Path) ->
 
 
 def test_a_lossy_network_loses_no_unit(own: Network) -> None:
-    """Queries and answers are lost, doubled and delayed: each unit is answered once."""
+    """Each unit is answered once although queries and answers are lost, doubled and delayed."""
     own.loss, own.duplication, own.delay = 0.1, 0.1, (0.0, 0.01)
     nodes = [new_node(own), new_node(own)]
     client = mesh.Client(link=own.link())
@@ -139,7 +141,7 @@ def test_a_lossy_network_loses_no_unit(own: Network) -> None:
     ],
 )
 def test_a_node_runs_only_what_it_serves_and_can(own: Network, order: Order, said: bytes) -> None:
-    """Whatever a client sends."""
+    """A node refuses functions that it does not serve, whatever a client sends."""
     link = own.link()
     pulls: list[object] = []
 
@@ -161,8 +163,9 @@ def test_a_node_runs_only_what_it_serves_and_can(own: Network, order: Order, sai
 
 @pytest.mark.parametrize(("size", "times"), [(50_000, 2), (100_000, 0)])
 def test_the_thread_that_reads_does_nothing_large(own: Network, size: int, times: int) -> None:
-    """It would wait for the other side, which may wait for it: neither after a large grant, nor
-    when large results are to be brought."""
+    """The reading thread leaves large grants and large results to the loop, as its own writes might
+    wait for the other side.
+    """
     node = new_node(own, procs=1)
     threads: list[str] = []
     start_all = node._pool.start_all
@@ -181,7 +184,7 @@ def test_the_thread_that_reads_does_nothing_large(own: Network, size: int, times
 
 
 def test_a_busy_node_that_is_called_comes(own: Network, tmp_path: Path) -> None:
-    """And wants as much as the client said."""
+    """A busy node that is called pulls for as many units as the client said."""
     link = own.link()
     pulls: Queue[Pull] = Queue()
     gate = str(tmp_path / "gate")
@@ -208,7 +211,7 @@ def test_a_busy_node_that_is_called_comes(own: Network, tmp_path: Path) -> None:
 
 
 def test_too_many_functions_are_told_before_anything_is_started(own: Network) -> None:
-    """They are announced together."""
+    """Too many functions for one announcement give an error before anything is started."""
     names = tuple(f"a.module.somewhere:function_{number}" for number in range(2000))
     with pytest.raises(UsageError, match="2000 functions are too many"):
         new_node(own, functions=names)
@@ -217,7 +220,7 @@ def test_too_many_functions_are_told_before_anything_is_started(own: Network) ->
 def test_another_version_is_left_alone_and_told(
     own: Network, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On both sides, with what to do; and nobody waits for it."""
+    """Both sides log what to do about another version, and no unit waits for such a node."""
     monkeypatch.setattr(unserved, "PATIENCE", 0.2)
     caplog.set_level(logging.WARNING)
     node = new_node(own, procs=1, version=VERSION + 1, release="9.9")
@@ -232,21 +235,21 @@ def test_another_version_is_left_alone_and_told(
 
 
 def test_a_later_version_may_say_more_of_itself() -> None:
-    """Its version is understood all the same."""
+    """The version of a longer announcement is understood."""
     card = codec.pack((*codec.Card("later", version=VERSION + 1), "something new"))
     with pytest.raises(codec.VersionError, match="node later speaks version"):
         codec.meet(Peer("abc", codec.NODE, card))
 
 
 def test_an_earlier_version_is_another_version() -> None:
-    """It would not understand what we say."""
+    """An earlier version is refused, because it would not understand our messages."""
     card = codec.pack(codec.Card("earlier", version=VERSION - 1))
     with pytest.raises(codec.VersionError, match="node earlier speaks version"):
         codec.meet(Peer("abc", codec.NODE, card))
 
 
 def test_nonsense_is_refused(own: Network) -> None:
-    """By nodes and clients, with the reason; they go on."""
+    """Nodes and clients refuse a malformed query with the reason, and go on."""
     node = new_node(own, procs=1)
     client = mesh.Client(link=own.link())
     link = own.link()
@@ -269,7 +272,7 @@ def test_nonsense_is_refused(own: Network) -> None:
 def test_a_grant_that_cannot_be_read_is_a_failure(
     own: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The client is asked again when it has rested, and not when a pull without answer is."""
+    """After a malformed grant the client is asked again when it has rested."""
     monkeypatch.setattr(crew, "REFRESH", 10 * PATIENCE)
     link = own.link()
     pulls: Queue[Query] = Queue()
@@ -282,7 +285,7 @@ def test_a_grant_that_cannot_be_read_is_a_failure(
 
 
 def test_who_does_not_tell_is_told_of(own: Network) -> None:
-    """One says what is no status, another takes no questions."""
+    """Peers that answer with nonsense, or not at all, are listed as silent."""
     rogue, mute = own.link(), own.link()
     rogue.serve(lambda query: query.reply(b"\xc1"))
     for link in (rogue, mute):
@@ -293,7 +296,7 @@ def test_who_does_not_tell_is_told_of(own: Network) -> None:
 
 
 def test_who_comes_and_goes_keeps_nobody_from_answering(own: Network) -> None:
-    """Half of the time is for those that are there, and who is gone is not missed."""
+    """The survey ends although peers come and go, and a peer that left is not listed as silent."""
     node, asker = new_node(own, procs=1), own.link()
     over = threading.Event()
 
@@ -317,7 +320,7 @@ def test_who_comes_and_goes_keeps_nobody_from_answering(own: Network) -> None:
 def test_everybody_tells_what_they_do(
     network: Network, new_client: Callable[..., mesh.Client]
 ) -> None:
-    """Nodes and clients, asked from anywhere."""
+    """Nodes and clients report their status to any link."""
     client = new_client(name="the client", weight=2.0)
     client.map(jobs.double, range(10)).values(PATIENCE)
     told = ask_everybody(network.link(), PATIENCE)

@@ -17,7 +17,9 @@ from tests.mesh.conftest import PATIENCE
 def test_a_client_that_died_goes_on_with_its_journal(
     new_client: Callable[..., mesh.Client], tmp_path: Path
 ) -> None:
-    """What was done is not done again; all of it is delivered; failures are tried again."""
+    """A new client with the same journal delivers all units, and runs only those without a
+    value.
+    """
     journal, runs = tmp_path / "journal", tmp_path / "runs"
     runs.mkdir()
     first = new_client(journal=journal)
@@ -36,7 +38,7 @@ def test_a_client_that_died_goes_on_with_its_journal(
 def test_what_is_asked_for_twice_is_done_twice(
     new_client: Callable[..., mesh.Client], tmp_path: Path
 ) -> None:
-    """A journal is no cache: only the next life finds what this one did, each of it once."""
+    """Equal units of one client are all run; the next client finds each of them in the journal."""
     journal, runs = tmp_path / "journal", tmp_path / "runs"
     runs.mkdir()
     for life in (1, 2):
@@ -51,7 +53,7 @@ def test_what_is_asked_for_twice_is_done_twice(
 def test_answers_are_worth_more_than_the_journal(
     new_client: Callable[..., mesh.Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """When it cannot be written any more, they come all the same, and the log says so."""
+    """If the journal cannot be written, answers still come, and the log says so."""
     client, gate = new_client(journal=tmp_path / "journal"), tmp_path / "gate"
     future = client.submit(jobs.wait_for, str(gate))
     client._sinks.close()
@@ -63,7 +65,7 @@ def test_answers_are_worth_more_than_the_journal(
 def test_a_closed_client_ends_a_job_that_its_journal_knows(
     new_client: Callable[..., mesh.Client], tmp_path: Path
 ) -> None:
-    """Answers of an earlier life that come too late do not count."""
+    """Answers from the journal that come after `close` do not count."""
     first = new_client(journal=tmp_path / "journal")
     assert len(first.map(jobs.double, range(40)).values(PATIENCE)) == 40
     first.close()

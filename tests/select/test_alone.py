@@ -17,9 +17,9 @@ print(*sorted(name for name in sys.modules if name.startswith("steelyard.")))
 
 
 def test_importing_it_pulls_in_nothing_but_the_standard_library() -> None:
-    """No package but ours, and of ours only this one."""
+    """Importing `steelyard.select` loads no other package, and of ours only this one."""
     done = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, check=True)
     packages, modules = done.stdout.splitlines()
     assert packages == "steelyard"
-    ours = set(modules.split()) - {"steelyard.purity"}  # which decides what is loaded
+    ours = set(modules.split()) - {"steelyard.purity"}  # it decides which build is loaded
     assert all(name.startswith("steelyard.select") for name in ours)

@@ -1,4 +1,4 @@
-"""Weights that change while others pick."""
+"""Weights that change while other threads pick."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.laws.drive import members
 
 
 def test_an_update_that_cannot_be_changes_nothing() -> None:
-    """The old selector goes on, at the place where it was."""
+    """After a wrong update the old selector goes on at its place."""
     live = Live(WeightedRing, ["a", "b"], [1, 0])
     with pytest.raises(SelectError):
         live.update(["b"], [-1])
@@ -21,7 +21,7 @@ def test_an_update_that_cannot_be_changes_nothing() -> None:
 
 
 def test_a_function_may_add_what_it_wants() -> None:
-    """Such as a seed."""
+    """A function may make the selector, for example with a seed."""
 
     def make(among: list[str], weights: list[float]) -> WeightedRandom[str]:
         return WeightedRandom(among, weights, random.Random(3))
@@ -31,7 +31,7 @@ def test_a_function_may_add_what_it_wants() -> None:
 
 
 def test_a_policy_with_a_key_keeps_its_key() -> None:
-    """What `pick` takes is the policy's business."""
+    """The arguments of `pick` depend on the policy."""
     fleet = members(3)
     live = Live(ConsistentHash, fleet, [1, 1, 1])
     home = live.pick(b"client 7")

@@ -1,4 +1,4 @@
-"""Each policy's own promises; those of every selector are in tests/laws."""
+"""The promises of single policies; those of every selector are in tests/laws."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from steelyard.select import (
     ConsistentHash,
     LeastInFlight,
+    PeakEwma,
     RoundRobin,
     ShortestWait,
     WeightedRandom,
@@ -22,12 +23,13 @@ from steelyard.select import (
 )
 from steelyard.select.consistent_hash import BOUND
 from steelyard.select.gauges import BOLD
+from steelyard.select.ring import build_ring
 from tests.laws.drive import Member, members
 
 KEYS = [b"key %d" % number for number in range(4000)]
 
 
-# Weighted random
+# Weighted random.
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=12))
@@ -43,11 +45,11 @@ def test_alias_columns_hold_each_weight(weights: list[float]) -> None:
         assert got[index] / steps == pytest.approx(weight / sum(weights), abs=1e-3)
 
 
-# Round robin
+# Round robin.
 
 
 def test_equal_members_take_turns() -> None:
-    """Nobody comes twice before everybody has come once."""
+    """No member comes twice before every member has come once."""
     turns = RoundRobin("abcd", [1] * 4, random.Random(1))
     first = [turns.pick() for _ in range(4)]
     assert sorted(first) == list("abcd")
@@ -55,18 +57,18 @@ def test_equal_members_take_turns() -> None:
 
 
 def test_turns_are_spread() -> None:
-    """A heavy member does not come in one go, and a light one not in a bunch."""
+    """The turns of a heavy member are spread, and light members do not come in a bunch."""
     turns = RoundRobin("abc", [5, 1, 1], random.Random(1), size=7)
     order = "".join(turns.pick() for _ in range(14))
     assert "aaaaa" not in order
     assert not any(one == other != "a" for one, other in pairwise(order))
 
 
-# Least in flight, shortest wait
+# Least in flight, shortest wait.
 
 
 def test_greedy_takes_the_one_that_ends_first() -> None:
-    """By weight, and with the request to come: an idle slow member is no bargain."""
+    """Greedy counts the new request by weight: a slow idle member is not the first to be done."""
     fast, slow = Member("fast", inflight=3), Member("slow")
     pick = LeastInFlight([fast, slow], [10, 1], random.Random(1)).pick
     assert pick() is fast
@@ -75,14 +77,14 @@ def test_greedy_takes_the_one_that_ends_first() -> None:
 
 
 def test_a_large_fleet_is_looked_at_in_parts() -> None:
-    """A pick looks at a few; in turn everybody is among them."""
+    """A pick looks at a few members, and every member has its turn."""
     fleet = members(100)
     selector = ShortestWait(fleet, [1.0] * 100, random.Random(1))
     assert {selector.pick().name for _ in range(100)} == {member.name for member in fleet}
 
 
 def test_nobody_measured_yet_is_no_preference() -> None:
-    """Without a pace it is least in flight."""
+    """Without measured paces, shortest wait is least in flight."""
     fleet = members(4)
     for member in fleet:
         member.cost = 0.0
@@ -92,7 +94,7 @@ def test_nobody_measured_yet_is_no_preference() -> None:
 
 
 def test_pace_follows() -> None:
-    """The first observation counts whole, each later one for its weight and only so boldly."""
+    """The first observation counts fully, later ones by their weight and with a limit."""
     assert pace(0.0, 3.0, line=3, weight=0.1) == 1.0
     assert pace(1.0, 4.0, line=2, weight=0.1) == pytest.approx(1.1)
     assert pace(1.0, 1e9, line=1, weight=0.1) == pace(1.0, BOLD, line=1, weight=0.1)
@@ -100,7 +102,7 @@ def test_pace_follows() -> None:
 
 
 def test_a_weight_counts_once() -> None:
-    """One that follows the pace adds nothing to what was measured; a lighter one does."""
+    """A weight that follows the pace adds nothing to the measurement; a lighter one does."""
     fast, slow = Member("fast", inflight=6, cost=0.01), Member("slow", inflight=1, cost=0.04)
 
     def picked(weight: float) -> set[str]:
@@ -109,18 +111,45 @@ def test_a_weight_counts_once() -> None:
 
     assert picked(4) == {"fast"}  # 70 ms against 80
     fast.inflight = 8
-    assert "slow" in picked(4)  # 90 against 80
-    assert picked(16) == {"fast"}  # 90 against 200
+    assert "slow" in picked(4)  # 90 ms against 80
+    assert picked(16) == {"fast"}  # 90 ms against 200
 
 
 def test_peaks_count_at_once() -> None:
-    """Up in one step, down with time."""
+    """A peak counts at once, and fades with time."""
     assert peak(0.1, 2.0, elapsed=0.0) == 2.0
     assert peak(2.0, 0.1, elapsed=0.0) == 2.0
     assert peak(2.0, 0.1, elapsed=1e9) == pytest.approx(0.1)
 
 
-# Consistent hash
+# Peak EWMA.
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "weight"),
+    [
+        ((0, 0.1), (0, 0.2), 1.0),  # slower
+        ((0, 0.1), (1, 0.1), 1.0),  # busier: the request to come counts, too
+        ((5, 0.01), (0, 0.1), 1.0),  # 60 ms against 100
+        ((0, 0.0), (0, 0.001), 1.0),  # nothing is known of the better one
+        ((1, 0.0), (2, 0.0), 1.0),  # nor of either, but one has more to do
+        ((3, 0.1), (3, 0.1), 0.5),  # half the weight, the same wait
+        ((3, 0.1), (2, 0.1), 0.5),  # 400 ms against 600
+    ],
+)
+def test_peak_ewma_takes_the_shorter_wait(
+    better: tuple[int, float], worse: tuple[int, float], weight: float
+) -> None:
+    """Of two different members always the same one; the other only where both slots are its own."""
+    one, other = Member("better", *better), Member("worse", *worse)
+    pick = PeakEwma([one, other], [1.0, weight], random.Random(1)).pick
+    slots = build_ring([one, other], [1.0, weight], random.Random(1))
+    doubled = slots + slots  # an odd number of slots is walked twice until pairs repeat
+    drawn = [doubled[at : at + 2] for at in range(0, len(doubled), 2)]
+    assert [pick().name for _ in drawn] == ["better" if one in pair else "worse" for pair in drawn]
+
+
+# Consistent hash.
 
 
 def homes(selector: ConsistentHash[Member]) -> dict[bytes, str]:
@@ -128,7 +157,7 @@ def homes(selector: ConsistentHash[Member]) -> dict[bytes, str]:
 
 
 def test_keys_stay_when_a_member_leaves() -> None:
-    """Only its own keys move."""
+    """When a member leaves, only its own keys move."""
     fleet = members(10)
     before = homes(ConsistentHash(fleet, [1.0] * 10))
     after = homes(ConsistentHash(fleet[:-1], [1.0] * 9))
@@ -136,7 +165,7 @@ def test_keys_stay_when_a_member_leaves() -> None:
 
 
 def test_keys_stay_when_a_weight_changes() -> None:
-    """A lighter member gives keys away; no other key moves."""
+    """A member that becomes lighter gives keys away, and no other key moves."""
     fleet = members(10)
     before = homes(ConsistentHash(fleet, [1.0] * 10))
     after = homes(ConsistentHash(fleet, [0.5, *[1.0] * 9]))
@@ -145,7 +174,7 @@ def test_keys_stay_when_a_weight_changes() -> None:
 
 
 def test_balancers_agree() -> None:
-    """The order of the members and the generator do not matter."""
+    """The home of a key depends neither on the order of the members nor on the generator."""
     fleet = members(5)
     one = ConsistentHash(fleet, [1, 2, 3, 4, 5], random.Random(1))
     other = ConsistentHash(fleet[::-1], [5, 4, 3, 2, 1], random.Random(2))
@@ -153,7 +182,7 @@ def test_balancers_agree() -> None:
 
 
 def test_a_popular_key_is_shared_when_its_member_is_full() -> None:
-    """Nobody gets more than its bound of what is in flight."""
+    """No member gets more than its bound of the requests in flight."""
     fleet = members(4)
     selector = ConsistentHash(fleet, [1.0] * 4)
     for number in range(1, 401):

@@ -1,4 +1,4 @@
-"""Weights → slots."""
+"""From weights to slots."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from steelyard.select.ring import apportion, build_ring, default_size, fitting_s
     ],
 )
 def test_apportion(weights: list[float], size: int, slots: list[int]) -> None:
-    """Slots follow the weights by largest remainder and leave nobody out."""
+    """Slots follow the weights by largest remainder and leave no member out."""
     assert apportion(weights, size) == slots
 
 
@@ -46,7 +46,7 @@ def test_weights_that_cannot_be(weights: list[float]) -> None:
 
 @given(st.lists(st.floats(0, 1e9), min_size=1, max_size=40), st.integers(1, 400))
 def test_apportion_laws(weights: list[float], size: int) -> None:
-    """Every slot is given, nobody above 0 starves, and a heavier weight never gets fewer."""
+    """Every slot is given, no weight above 0 starves, and a heavier weight never gets fewer."""
     slots = apportion(weights, size)
     positive = sum(weight > 0 for weight in weights) or len(weights)
     assert sum(slots) == max(size, positive)
@@ -79,13 +79,13 @@ def test_default_size_divides_equally(members: int) -> None:
     ],
 )
 def test_a_small_ring_has_the_size_that_fits_its_weights(weights: list[float], size: int) -> None:
-    """Where a few slots more give exact shares; equal weights keep the default."""
+    """A small ring may be a few slots larger for exact shares; equal weights keep the default."""
     assert fitting_size(weights) == size
 
 
 @given(st.lists(st.floats(0, 1e300), min_size=1, max_size=40))
 def test_a_fitting_size_is_near_the_default(weights: list[float]) -> None:
-    """For any weights, the smallest and the largest floats included."""
+    """The size is near the default for any weights, including the smallest and largest floats."""
     assert 0 <= fitting_size(weights) - default_size(len(weights)) < 64
 
 
@@ -100,6 +100,6 @@ def test_ring_is_shuffled_by_the_injected_generator() -> None:
 
 
 def test_members_and_weights_must_match() -> None:
-    """A missing weight is named, not guessed."""
+    """A missing weight is an error, and not guessed."""
     with pytest.raises(SelectError, match="2 members but 1 weights"):
         build_ring(["a", "b"], [1.0], random.Random(0))

@@ -1,4 +1,4 @@
-"""Fisher–Yates with numbers drawn at once, Python or C."""
+"""Fisher–Yates with all numbers drawn at once, in Python or C."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def shuffled(text: str, rng: random.Random) -> str:
 
 
 def test_the_same_seed_gives_the_same_order_compiled_or_not() -> None:
-    """This one, on machines that store the lowest octet first."""
+    """The order is the same on all machines that store the lowest byte first."""
     assert shuffled("abcdefghij", random.Random(1)) == "dchjaeigfb"
 
 
 def test_every_order_is_as_likely() -> None:
-    """Of the 24 orders of four, each within four standard deviations of its share."""
+    """Each of the 24 orders of four slots is within four standard deviations of its share."""
     rng, runs = random.Random(5), 24_000
     seen = Counter(shuffled("abcd", rng) for _ in range(runs))
     assert len(seen) == 24
@@ -31,5 +31,5 @@ def test_every_order_is_as_likely() -> None:
 
 @pytest.mark.parametrize("text", ["", "a"])
 def test_nothing_to_shuffle(text: str) -> None:
-    """None and one stay as they are."""
+    """No slots or one slot stay as they are."""
     assert shuffled(text, random.Random(1)) == text

@@ -1,4 +1,4 @@
-"""The step of every ring, Python or C."""
+"""The step of every ring, in Python or C."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from steelyard.select.walk import Walk
 
 
 def test_slots_come_in_turn_for_ever() -> None:
-    """In the order given, and again from the first."""
+    """Slots come in the given order, and again from the first."""
     walk = Walk(iter("abcd"))
     assert "".join(walk.pick() for _ in range(10)) == "abcdabcdab"
 
 
 def test_later_changes_of_what_it_was_made_of_do_not_matter() -> None:
-    """It keeps slots of its own: who made it may do with the list what it likes."""
+    """A walk copies its slots, so later changes of the list do not matter."""
     slots = ["a", "b"]
     walk = Walk(slots)
     assert (walk.pick(), walk.pick()) == ("a", "b")
@@ -23,6 +23,6 @@ def test_later_changes_of_what_it_was_made_of_do_not_matter() -> None:
 
 
 def test_one_that_was_never_made_is_an_error() -> None:
-    """Not a crash, where it is C."""
+    """A walk without `__init__` raises an error, and does not crash in C."""
     with pytest.raises((AttributeError, TypeError)):
         Walk.__new__(Walk).pick()

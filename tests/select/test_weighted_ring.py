@@ -1,4 +1,4 @@
-"""The weighted ring's own promises; those of every selector are in tests/laws."""
+"""The promises of the weighted ring; those of every selector are in tests/laws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a URL to a store."""
+"""Making the store that a URL names."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def test_sqlite_with_path(url: str, path: str, tmp_path: Path) -> None:
 
 
 def test_redis_is_told_without_its_secrets(tmp_path: Path) -> None:
-    """What people read has neither the password nor the options, which may hold one."""
+    """The URL for people has neither the password nor the options, which may hold one."""
     store = open_store("rediss://me:secret@10.0.0.1:1/2?password=secret", "app", tmp_path)
     assert isinstance(store, RedisStore)
     assert store.url == "rediss://me@10.0.0.1:1/2"
 
 
 def test_a_url_that_is_wrong_is_told_without_its_secrets(tmp_path: Path) -> None:
-    """Also in errors."""
+    """Errors do not show the secrets of a URL."""
     with pytest.raises(UsageError) as told:
         open_store("redis://me:secret@x:port", "app", tmp_path)
     assert "secret" not in str(told.value)
 
 
 def test_without_redis_py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is an extra, and the error says which."""
+    """Without redis-py the error names the extra to install."""
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
     monkeypatch.delitem(sys.modules, "steelyard.store.redis", raising=False)
     with pytest.raises(UsageError, match=r"steelyard\[redis\]"):
@@ -58,7 +58,7 @@ def test_without_redis_py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_memory(tmp_path: Path) -> None:
-    """`memory:` keeps nothing."""
+    """`memory:` makes a store in memory."""
     assert isinstance(open_store("memory:", "app", tmp_path), MemoryStore)
 
 
@@ -76,6 +76,6 @@ def test_memory(tmp_path: Path) -> None:
     ],
 )
 def test_unknown_url(url: str, says: str, tmp_path: Path) -> None:
-    """What is not known names what is, and the nearest."""
+    """An error for an unknown URL lists the known ones, and suggests the nearest."""
     with pytest.raises(UsageError, match=says):
         open_store(url, "app", tmp_path)

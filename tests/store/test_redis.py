@@ -1,4 +1,4 @@
-"""What only a server can get wrong: away, hung, locked, foreign; each with words that help."""
+"""Failures of a server: away, hung, locked, foreign; each error says what to do."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def own(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 async def refused(url: str, patience: float = 2.0) -> StoreError:
-    """What is told about a URL that does not work."""
+    """The error for a URL that does not work."""
     store = RedisStore("app", url, patience)
     with pytest.raises(StoreError) as told:
         await store.open()
@@ -45,7 +45,7 @@ async def refused(url: str, patience: float = 2.0) -> StoreError:
 async def test_the_layout_is_the_one_written_down(
     store: RedisStore, redis_server: RedisServer
 ) -> None:
-    """Two keys, under the application's prefix."""
+    """The store uses two keys under the application's prefix."""
     limits = LimitsRecord(min=1, max=2, configured_min=3, configured_max=4)
     await store.write([Save(record("one")), SaveLimits(limits)])
     assert sorted(redis_server.ask("KEYS", "*")) == [
@@ -58,14 +58,14 @@ async def test_the_layout_is_the_one_written_down(
 async def test_nothing_walks_the_keyspace_and_a_write_is_one_command(
     store: RedisStore, redis_server: RedisServer
 ) -> None:
-    """The server counts what it was asked."""
+    """A write is one command, and no command walks the keyspace, by the server's own counts."""
     redis_server.ask("CONFIG", "RESETSTAT")
     await store.write([Save(record(f"w{number}")) for number in range(20)])
     await store.workers()
     await store.limits()
     told = redis_server.ask("INFO", "commandstats")
     assert told["cmdstat_eval"]["calls"] == 1
-    assert told["cmdstat_hset"]["calls"] == 20  # by the script
+    assert told["cmdstat_hset"]["calls"] == 20  # called by the script
     assert not {"cmdstat_keys", "cmdstat_scan", "cmdstat_hscan"} & told.keys()
 
 
@@ -76,27 +76,27 @@ async def test_many_writers_need_few_connections(
     before = redis_server.ask("INFO", "stats")["total_connections_received"]
     await asyncio.gather(*(store.write([Save(record(f"w{n}"))]) for n in range(50)))
     after = redis_server.ask("INFO", "stats")["total_connections_received"]
-    assert after - before <= 4 + 1  # and the one that asked
+    assert after - before <= 4 + 1  # plus the connection that asked
 
 
 async def test_a_restarted_server_is_used_at_once(own: RedisServer) -> None:
-    """Connections of the one before are not mistaken for its."""
+    """Connections to the server before its restart are not used for the new one."""
     store = RedisStore("app", own.url)
     await store.write([Save(record("one"))])
     own.stop()
-    with pytest.raises(StoreError, match="does it run there"):
+    with pytest.raises(StoreError, match="does a server run there"):
         await store.write([Save(record("two"))])
     own.start()
     await store.write([Save(record("three"))])
     own.stop()
-    own.start()  # this time nobody noticed
+    own.start()  # this time no call came between
     await store.write([Save(record("four"))])
     assert await store.workers() == [record("four")]
     await store.close()
 
 
 async def test_a_hung_server_is_given_up_and_used_again(own: RedisServer) -> None:
-    """Nothing waits for it for longer than its patience."""
+    """No call waits for a hung server for longer than its patience."""
     store = RedisStore("app", own.url, patience=0.2)
     await store.open()
     own.freeze()
@@ -108,7 +108,7 @@ async def test_a_hung_server_is_given_up_and_used_again(own: RedisServer) -> Non
 
 
 async def test_the_password(tmp_path: Path) -> None:
-    """In the URL; missing or wrong it is the user's to mend, and not repeated."""
+    """A missing or wrong password is the user's fault, and is not repeated in the error."""
     with RedisServer(tmp_path, "--requirepass", "right") as server:
         for url in (server.url, server.url.replace("//", "//:wrong@")):
             told = await refused(url)
@@ -122,7 +122,9 @@ async def test_the_password(tmp_path: Path) -> None:
 
 
 async def test_tls(tmp_path: Path) -> None:
-    """With the authority named it works; else the certificate, or TLS, is what is told about."""
+    """TLS works if the URL names the authority; otherwise the error is about the certificate or
+    TLS.
+    """
     certificate, key = issue(tmp_path, "127.0.0.1")
     flags = ("--tls-cert-file", str(certificate), "--tls-key-file", str(key))
     flags += ("--tls-auth-clients", "no")
@@ -133,7 +135,7 @@ async def test_tls(tmp_path: Path) -> None:
         plain = await refused(server.url.replace("rediss", "redis"), patience=0.5)
         assert "rediss://" in str(plain)
         absent = await refused(f"{server.url}?ssl_ca_certs={tmp_path / 'absent.pem'}")
-        assert "is not there" in str(absent)
+        assert "does not exist" in str(absent)
         store = RedisStore("app", f"{server.url}?ssl_ca_certs={root_file(tmp_path)}")
         await store.write([Save(record("one"))])
         assert await store.workers() == [record("one")]
@@ -141,18 +143,18 @@ async def test_tls(tmp_path: Path) -> None:
 
 
 async def test_tls_to_a_server_without_it(redis_server: RedisServer) -> None:
-    """It waits for a command, we wait for its certificate."""
+    """A server without TLS waits for a command while we wait for its certificate."""
     told = await refused(redis_server.url.replace("redis", "rediss"), patience=0.2)
-    assert "one side alone speak TLS" in str(told)
+    assert "only one side speak TLS" in str(told)
 
 
 async def test_no_such_database(redis_server: RedisServer) -> None:
-    """They have numbers, and an end."""
+    """The number of a database that does not exist is reported."""
     assert "another database" in str(await refused(f"{redis_server.url}/9999"))
 
 
 async def test_keys_of_somebody_else(store: RedisStore, redis_server: RedisServer) -> None:
-    """Another type under our key is told, and left as it is."""
+    """A value of another type under our key is reported, and left as it is."""
     redis_server.ask("SET", "steelyard:1:{app}:workers", "mine")
     for work in (store.workers(), store.write([Save(record("one"))])):
         with pytest.raises(StoreError, match="somebody else") as told:
@@ -171,7 +173,7 @@ async def test_record_changed_by_hand(store: RedisStore, redis_server: RedisServ
 
 
 async def test_a_full_server(store: RedisStore, redis_server: RedisServer) -> None:
-    """Reading goes on; writing says what to raise."""
+    """A full server can be read, and the error of a write says which limit to raise."""
     redis_server.ask("CONFIG", "SET", "maxmemory", "1")
     try:
         with pytest.raises(StoreError, match="maxmemory"):
@@ -182,9 +184,9 @@ async def test_a_full_server(store: RedisStore, redis_server: RedisServer) -> No
 
 
 async def test_a_replica(own: RedisServer, redis_server: RedisServer) -> None:
-    """Nothing can be written to it."""
+    """Writing to a replica is an error."""
     own.ask("REPLICAOF", "127.0.0.1", str(redis_server.port))
     store = RedisStore("app", own.url)
-    with pytest.raises(StoreError, match="it is a replica"):
+    with pytest.raises(StoreError, match="the server is a replica"):
         await store.write([Save(record("one"))])
     await store.close()

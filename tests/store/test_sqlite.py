@@ -1,4 +1,4 @@
-"""What only a file can get wrong."""
+"""Failures of a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def store(path: Path) -> AsyncIterator[SqliteStore]:
-    """An open store that is not patient with locks."""
+    """An open store that hardly waits for locks."""
     found = SqliteStore("app", path, patience=0.05)
     await found.open()
     yield found
@@ -33,7 +33,7 @@ async def store(path: Path) -> AsyncIterator[SqliteStore]:
 
 
 async def test_deleted_folder_is_told_once_then_made_anew(store: SqliteStore, path: Path) -> None:
-    """A write to a deleted file fails, so that the agent writes all again; then it works."""
+    """A write to a deleted file fails once, so that the agent writes everything again."""
     shutil.rmtree(path.parent)
     with pytest.raises(StoreError, match="deleted or replaced"):
         await store.write([Save(record("one"))])
@@ -56,7 +56,7 @@ async def test_replaced_folder_is_noticed(store: SqliteStore, path: Path) -> Non
 
 
 async def test_folder_that_cannot_be_comes_back(store: SqliteStore, path: Path) -> None:
-    """While a file is where the folder should be every call fails; after that they work."""
+    """While a file is in place of the folder every call fails; after that calls work."""
     away = path.parent.with_name("away")
     await store.write([Save(record("one"))])
     path.parent.rename(away)
@@ -71,14 +71,14 @@ async def test_folder_that_cannot_be_comes_back(store: SqliteStore, path: Path) 
 
 
 async def test_unwritable_folder(tmp_path: Path) -> None:
-    """A folder in which nobody can make a file gives an error that asks about the folder."""
+    """A folder that is not writable gives an error that asks about the folder."""
     store = SqliteStore("app", Path("/proc/steelyard/store.sqlite"))
-    with pytest.raises(StoreError, match="folder be written"):
+    with pytest.raises(StoreError, match="folder writable"):
         await store.open()
 
 
 async def test_locked_by_another_program(store: SqliteStore, path: Path) -> None:
-    """A lock that is not let go of is an error; reading goes on, and writing when it is free."""
+    """A lock that is kept is an error for writing; reading works, and writing when it is free."""
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="another program"):
@@ -90,7 +90,7 @@ async def test_locked_by_another_program(store: SqliteStore, path: Path) -> None
 
 
 def test_not_a_database(path: Path) -> None:
-    """A file that is something else is left as it is, and named."""
+    """A file that is no database is left as it is, and named in the error."""
     path.parent.mkdir()
     text = "these are not the records you are looking for\n" * 100
     path.write_text(text)
@@ -137,7 +137,7 @@ asyncio.run(main())
 
 
 def killed_writer(path: Path) -> int:
-    """Let a program write, kill it meanwhile; the last save that it confirmed."""
+    """Let a program write, kill it meanwhile, and return the last save that it confirmed."""
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
     )
@@ -152,7 +152,7 @@ def killed_writer(path: Path) -> int:
 
 
 async def test_survives_kill_9_in_the_middle_of_writing(path: Path) -> None:
-    """Every save that was confirmed before the writer was killed is there after."""
+    """Every save that was confirmed before the writer was killed can be read afterwards."""
     last = killed_writer(path)
     store = SqliteStore("app", path)
     names = {found.name for found in await store.workers()}

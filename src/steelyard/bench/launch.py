@@ -15,8 +15,8 @@ from steelyard.bench.usage import tree
 from steelyard.errors import Fault, SteelyardError
 from steelyard.runtime.procfs import Process, read_stat, send
 
-PATIENCE = 20.0  # for a start, on a loaded machine
-FAREWELL = 4.0  # between asking a process to end and killing it
+PATIENCE = 120.0  # seconds; ends a start that hangs: a process that ends is noticed at once
+FAREWELL = 4.0  # seconds between asking a process to end and killing it
 
 
 class LaunchError(SteelyardError):
@@ -26,14 +26,14 @@ class LaunchError(SteelyardError):
 
 
 class Command(NamedTuple):
-    """What to run."""
+    """A command line and its environment."""
 
     words: Sequence[str]
     environment: Mapping[str, str] = {}
 
 
 class Launched:
-    """A running process; a context that ends it, with its descendants."""
+    """A running process; a context manager that ends it, with its descendants."""
 
     def __init__(self, command: Command, core: int | None, log: Path) -> None:
         self._log = log
@@ -44,7 +44,7 @@ class Launched:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,
-                start_new_session=True,  # Ctrl-C is ours to handle
+                start_new_session=True,  # so that Ctrl-C reaches only us
             )
         self.pid = self._process.pid
 
@@ -55,7 +55,7 @@ class Launched:
         self.stop()
 
     def wait_until(self, ready: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
-        """Wait for a sign of life; raise with its last words when there is none."""
+        """Wait until the process is ready; otherwise raise an error with the end of its log."""
         deadline = time.monotonic() + patience
         while not ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -63,7 +63,7 @@ class Launched:
             time.sleep(0.02)
 
     def kill(self) -> None:
-        """Without asking."""
+        """Kill the process without asking it to end."""
         self._process.kill()
         self._process.wait()
 
@@ -72,8 +72,8 @@ class Launched:
         return " | ".join(lines[-3:]) or "it said nothing"
 
     def stop(self) -> None:
-        """Ask, then insist; nothing of its tree is left."""
-        family = _family(self.pid)
+        """Ask the process to end, then kill it; none of its descendants are left."""
+        members = family(self.pid)
         if self._process.poll() is None:
             self._process.terminate()
         try:
@@ -81,19 +81,21 @@ class Launched:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        for process in family:
+        for process in members:
             send(process, signal.SIGKILL)
 
 
 def pinned(core: int | None) -> list[str]:
-    """What goes before a command: a core, if any, and an end when we are killed and cannot stop
-    it."""
+    """The words before a command: they pin it to a core, if one is given, and end it if we are
+    killed.
+    """
     words: list[str] = []
     if shutil.which("setpriv"):
         words += ["setpriv", "--pdeathsig", "TERM"]
     return words if core is None else [*words, "taskset", "--cpu-list", str(core)]
 
 
-def _family(root: int) -> list[Process]:
+def family(root: int) -> list[Process]:
+    """A process and its descendants."""
     stats = (read_stat(pid) for pid in tree(root))
     return [stat.process for stat in stats if stat is not None]

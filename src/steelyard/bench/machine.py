@@ -1,4 +1,4 @@
-"""The machine: which cores are used for what, and what it is."""
+"""The machine: its description, and which core is used for what."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 
 class Cores(NamedTuple):
-    """Where things run."""
+    """The cores that are used."""
 
-    proxy: int  # what is measured, alone
-    rest: int  # client, backend and ourselves
+    proxy: int  # for the proxy that is measured, alone
+    rest: int  # for client, backend and ourselves
 
     @property
     def apart(self) -> bool:
@@ -23,19 +23,19 @@ class Cores(NamedTuple):
 
 
 def choose_cores() -> Cores:
-    """The first two that we may use; one of one."""
+    """The first two cores that we may use; if there is only one, it serves for both."""
     allowed = sorted(os.sched_getaffinity(0))
     return Cores(allowed[0], allowed[1 % len(allowed)])
 
 
 def count() -> int:
-    """Cores of the machine."""
+    """The number of cores of the machine."""
     return os.cpu_count() or 1
 
 
 @contextmanager
 def on_core(core: int) -> Iterator[None]:
-    """This process on one core: what watches must not disturb what is watched."""
+    """Keep this process on one core: the observer must not disturb the measurement."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
     try:
@@ -45,14 +45,14 @@ def on_core(core: int) -> Iterator[None]:
 
 
 def raise_file_limit() -> int:
-    """As many open files as we are allowed; children inherit it."""
+    """Allow as many open files as possible; children inherit the limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard
 
 
 def describe() -> str:
-    """Processor, cores, memory, kernel, interpreter: what figures depend on."""
+    """Processor, cores, memory, kernel and interpreter, on which figures depend."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"{_processor()}, {count()} cores, {gigabytes:.0f} GiB, "

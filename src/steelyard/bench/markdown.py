@@ -1,4 +1,4 @@
-"""Results as a document: a section per bench, so that each can be written anew by itself."""
+"""Results as a document: a section per bench, so that each can be rewritten by itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ in which other processes took more than a tenth of the two cores is disturbed.
 
 
 def write_section(file: Path, name: str, content: str) -> None:
-    """Put a section into the file, in place of the one it had."""
+    """Put a section into the file, replacing an earlier one of the same name."""
     before = file.read_text(encoding="utf-8") if file.exists() else TITLE
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(with_section(before, f"bench: {name}", content), encoding="utf-8")

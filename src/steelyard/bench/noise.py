@@ -1,4 +1,4 @@
-"""How much of the cores that we measure on was taken by somebody else."""
+"""How much time on the measured cores other programs took."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from collections.abc import Collection
 from steelyard.bench.usage import cpu_of
 from steelyard.runtime.procfs import PROC
 
-DISTURBED = 0.10  # of the cores; below that, the 10 ms ticks of /proc/stat are noise themselves
+# Of the cores' time; below that, the 10 ms ticks of /proc/stat are noise themselves.
+DISTURBED = 0.10
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Quiet:
-    """Watches the cores from its making until `foreign()` is asked."""
+    """Watches the cores from its creation until `foreign()` is called."""
 
     def __init__(self, cores: Collection[int]) -> None:
         self._cores = cores
         self._began = time.monotonic()
         self._busy = self._busy_now()
-        self._ours = cpu_of(os.getpid()).total  # everything that is measured descends from us
+        self._ours = cpu_of(os.getpid()).total  # all measured processes are our descendants
 
     def foreign(self) -> float:
-        """The share (0…1) of the cores' time that neither we used nor nobody."""
+        """The share (0…1) of the cores' time that was neither ours nor idle."""
         capacity = (time.monotonic() - self._began) * len(self._cores)
         ours = cpu_of(os.getpid()).total - self._ours
         busy = self._busy_now() - self._busy
@@ -36,8 +37,9 @@ class Quiet:
 def busy_seconds(text: str, cores: Collection[int]) -> float:
     """Seconds in which the cores were not idle, or taken away by the hypervisor (proc_stat(5)).
 
-    Where the kernel accounts interrupts apart, irq is above 0, the time of our own packets is in
-    softirq, and in no process: it must not look foreign. Elsewhere softirq is within processes.
+    If the kernel accounts interrupts apart, irq is above 0. Then the time of our own packets is in
+    softirq, and in no process: it must not look foreign. Otherwise softirq is counted within
+    processes.
     """
     ticks = 0
     names = {f"cpu{core}" for core in cores}

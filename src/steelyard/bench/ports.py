@@ -1,4 +1,4 @@
-"""Loopback ports: free ones, and whether somebody answers."""
+"""Loopback ports: free ones, and whether a server answers there."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import random
 import socket
 
 HOST = "127.0.0.1"
-# Just below the range from which Linux serves everybody who asks for any port.
+# Just below the range from which Linux gives out ports to programs that ask for any.
 _PORTS = range(30000, 32768)
 
 
 def free_port() -> int:
-    """A port that nobody has now, nor takes by chance before the server that it is for."""
+    """A port that is free now, and that no program takes by chance before our server does."""
     while True:
         port = random.choice(_PORTS)
         with contextlib.suppress(OSError), socket.socket() as sock:
@@ -22,7 +22,7 @@ def free_port() -> int:
 
 
 def accepts(port: int) -> bool:
-    """Whether somebody listens."""
+    """Whether a server listens on this port."""
     try:
         socket.create_connection((HOST, port), timeout=1).close()
     except OSError:
@@ -31,7 +31,7 @@ def accepts(port: int) -> bool:
 
 
 def answers(port: int, path: str = "/") -> bool:
-    """Whether a GET is answered 200."""
+    """Whether a GET is answered with status 200."""
     try:
         return fetch(port, "GET", path).status == 200
     except (OSError, http.client.HTTPException):
@@ -39,7 +39,7 @@ def answers(port: int, path: str = "/") -> bool:
 
 
 class Fetched:
-    """An answer, whole."""
+    """A whole answer."""
 
     def __init__(self, answer: http.client.HTTPResponse) -> None:
         self.status = answer.status
@@ -48,7 +48,7 @@ class Fetched:
 
 
 def fetch(port: int, method: str, path: str, body: bytes | None = None) -> Fetched:
-    """One request on a connection of its own."""
+    """Send one request on a new connection."""
     connection = http.client.HTTPConnection(HOST, port, timeout=5)
     try:
         connection.request(method, path, body)

@@ -1,4 +1,4 @@
-"""The few figures that a series of rounds is summed up in."""
+"""Statistics of a series of rounds."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 
 def median(values: Sequence[float]) -> float | None:
-    """The middle; None of nothing."""
+    """The median; None if there are no values."""
     return statistics.median(values) if values else None
 
 
 def spread(values: Sequence[float]) -> float | None:
     """Half the distance of the quartiles over the median: "± 3 %" holds for half of the rounds.
 
-    Unlike a standard deviation, one disturbed round does not carry it away.
+    Unlike a standard deviation, it is not distorted by one disturbed round.
     """
     if len(values) < 2:
         return None
@@ -23,7 +23,7 @@ def spread(values: Sequence[float]) -> float | None:
 
 
 def ratio(ours: float | None, theirs: float | None) -> float | None:
-    """How many times theirs; None where one of them is not known."""
+    """Our figure as a multiple of theirs; None if one of them is not known."""
     return ours / theirs if ours is not None and theirs else None
 
 

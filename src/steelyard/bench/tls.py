@@ -5,8 +5,8 @@ All four servers are up at once and asked in turn; only ratios of medians of one
 
 from __future__ import annotations
 
+import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -27,6 +27,7 @@ from steelyard.bench.stats import median
 from steelyard.bench.usage import cpu_of
 from steelyard.bench.watcher import Watcher
 from steelyard.errors import Fault, SteelyardError
+from steelyard.python import module
 
 OURS, NGINX = "steelyard", "nginx"
 CASES = {
@@ -34,7 +35,7 @@ CASES = {
     "64k": Case("64k", "64 KiB answers, connections kept", size=64 * KIB),
     "fresh": Case("fresh", "a connection for each request", fields={"Connection": "close"}),
 }
-GRACE = 20  # seconds; a client that takes so much longer is ended
+GRACE = 20  # seconds after which a client that takes too long is ended
 
 _NGINX = """
   upstream backend {{ server {host}:{backend}; keepalive 256; keepalive_requests 1000000000; }}
@@ -48,9 +49,18 @@ _NGINX = """
 """
 _NGINX_TLS = "ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate {}; ssl_certificate_key {}"
 
+# The extensions that `openssl verify -x509_strict` demands, and the name that a client asks for.
+_EXTENSIONS = (
+    "basicConstraints=critical,CA:TRUE",
+    "keyUsage=critical,digitalSignature,keyCertSign",
+    "subjectKeyIdentifier=hash",
+    "authorityKeyIdentifier=keyid:always",
+    f"subjectAltName=DNS:localhost,IP:{HOST}",
+)
+
 
 class ToolError(SteelyardError):
-    """A program that the bench needs failed, or is not there."""
+    """A program that the bench needs failed, or is not installed."""
 
     fault = Fault.MACHINE
 
@@ -75,7 +85,7 @@ class Server(NamedTuple):
 
 
 def measure(rounds: int, seconds: int, connections: int, watcher: Watcher) -> list[Cost]:
-    """One run."""
+    """Do one run."""
     for program in ("nginx", "openssl", "wrk"):
         if why := tools.why_missing(program):
             raise ToolError(why, hint=f"on Debian, as root: apt-get install {program}")
@@ -107,12 +117,12 @@ def _start(stack: ExitStack, folder: Path, cores: machine.Cores) -> Iterator[Ser
     home = folder / "backend"
     home.mkdir()
     backend = stack.enter_context(Backend(Kind.HTTP, home, cores.rest)).member.port
-    certificate, key = _certificate(folder)
+    made, key = certificate(folder)
     for name in (OURS, NGINX):
         for tls in (False, True):
             port, own = free_port(), folder / f"{name}-{tls}"
             own.mkdir()
-            files = (certificate, key) if tls else None
+            files = (made, key) if tls else None
             command = (_ours if name == OURS else _nginx)(port, backend, own, files)
             running = stack.enter_context(Launched(command, cores.proxy, own / "log"))
             running.wait_until(lambda port=port: accepts(port), name)  # type: ignore[misc]
@@ -120,7 +130,7 @@ def _start(stack: ExitStack, folder: Path, cores: machine.Cores) -> Iterator[Ser
 
 
 def _ours(port: int, backend: int, folder: Path, files: tuple[Path, Path] | None) -> Command:
-    words = [sys.executable, "-m", "steelyard", "balancer", "--listen", f"{HOST}:{port}"]
+    words = module("steelyard", "balancer", "--listen", f"{HOST}:{port}")
     words += ["--worker", f"{HOST}:{backend}", "--processes", "1", "--log-level", "error"]
     words += ["--state", str(folder)]
     if files is not None:
@@ -133,16 +143,19 @@ def _nginx(port: int, backend: int, folder: Path, files: tuple[Path, Path] | Non
     return nginx_command(folder, _NGINX.format(host=HOST, port=port, backend=backend, tls=tls))
 
 
-def _certificate(folder: Path) -> tuple[Path, Path]:
-    """For nobody: wrk does not look at it."""
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A self-signed certificate and its key. wrk does not check it, other clients may."""
+    made, key = folder / "certificate.pem", folder / "key.pem"
     words = ["openssl", "req", "-x509", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
     words += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    words += ["-out", str(certificate), "-keyout", str(key)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    words += [word for extension in _EXTENSIONS for word in ("-addext", extension)]
+    words += ["-out", str(made), "-keyout", str(key)]
+    # The system's configuration would add its extensions a second time.
+    env = {**os.environ, "OPENSSL_CONF": os.devnull}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=env)
     if done.returncode:
         raise ToolError(f"openssl made no certificate: {done.stderr.strip()}")
-    return certificate, key
+    return made, key
 
 
 def _round(server: Server, words: list[str], seconds: int) -> tuple[float, int]:

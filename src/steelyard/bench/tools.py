@@ -1,6 +1,7 @@
 """Programs that the bench needs: found, or installed from Debian's packages.
 
-`python -m steelyard.bench.tools nginx wrk` installs what is missing, and says nothing otherwise.
+`python -m steelyard.bench.tools nginx wrk` installs those that are missing, and prints nothing if
+none is.
 """
 
 from __future__ import annotations
@@ -20,25 +21,26 @@ _APT = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=120"]
 
 
 def find(program: str) -> str | None:
-    """Its path; servers live in sbin, which is not on every user's PATH."""
+    """The path of a program. Servers live in sbin, which is not on every user's PATH."""
     return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
 
 def install(programs: Iterable[str], say: Say) -> None:
-    """Install what is missing, where we may; the packages have the programs' names."""
+    """Install missing programs, if we may; each package has the name of its program."""
     missing = [program for program in programs if find(program) is None]
     if not missing or os.geteuid() != 0 or shutil.which("apt-get") is None:
         return
     say(f"installing {', '.join(missing)} from Debian's packages")
     with _no_services():
         if not _apt("install", missing):
-            _apt("update", [])  # a fresh image has no lists
-            for program in missing:  # one that cannot be had must not take the others with it
+            _apt("update", [])  # a fresh image has no package lists
+            # One by one: a program that cannot be installed must not keep the others from it.
+            for program in missing:
                 _apt("install", [program])
 
 
 def why_missing(program: str) -> str:
-    """Empty when it is there."""
+    """Why a program is missing; empty if it is not."""
     if find(program) is not None:
         return ""
     if os.geteuid() != 0:
@@ -47,7 +49,7 @@ def why_missing(program: str) -> str:
 
 
 def first_line(*words: str) -> str:
-    """What a program says about its version."""
+    """The first line that a program prints about its version."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -64,9 +66,9 @@ def _apt(verb: str, packages: list[str]) -> bool:
 
 @contextmanager
 def _no_services() -> Iterator[None]:
-    """Debian's packages start what they install, on port 80 of every address: not for a bench.
+    """Keep Debian's packages from starting what they install, on port 80 of every address.
 
-    invoke-rc.d(8) asks this script; one that is there already is the administrator's.
+    invoke-rc.d(8) asks this script. If there is one already, it belongs to the administrator.
     """
     if POLICY.exists():
         yield

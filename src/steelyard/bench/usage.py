@@ -35,24 +35,28 @@ def tree(root: int) -> list[int]:
     for stat in all_stats():
         children[stat.parent].append(stat.process.pid)
     found = [root]
-    for pid in found:  # grows while it is walked
+    for pid in found:  # the list grows while it is walked
         found += children[pid]
     return found
 
 
 def cpu_of(root: int) -> Cpu:
-    """What a tree has used so far, descendants that ended and were waited for included."""
+    """The CPU time of a process tree so far, including descendants that have ended and were waited
+    for.
+    """
     times = [_times(pid) for pid in tree(root)]
     return Cpu(sum(user for user, _ in times), sum(system for _, system in times))
 
 
 def memory_of(root: int) -> int:
-    """Bytes of a tree; pages that several processes share are counted once (PSS)."""
+    """The bytes of a process tree; pages that several processes share are counted once (PSS)."""
     return sum(_memory(pid, "Pss:") for pid in tree(root))
 
 
 def anonymous_of(root: int) -> int:
-    """The same without files' pages: our share of a library grows when a stranger lets go of it."""
+    """The same without pages of files: our share of a library grows when another program releases
+    it.
+    """
     return sum(_memory(pid, "Pss_Anon:") for pid in tree(root))
 
 
@@ -72,7 +76,7 @@ def _memory(pid: int, line_name: str) -> int:
             if line.startswith(line_name):
                 return int(line.split()[1]) * 1024
     except OSError:
-        pass  # not ours to look into, or an old kernel
+        pass  # we may not read it, or the kernel is old
     try:
         return int((PROC / str(pid) / "statm").read_text().split()[1]) * _PAGE
     except OSError:

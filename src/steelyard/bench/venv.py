@@ -1,4 +1,4 @@
-"""A private environment in the cache folder, for what only the bench compares with."""
+"""A private environment in the cache folder, for packages that only the bench compares with."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from steelyard.bench.tools import Say
 
 
 def cache_folder() -> Path:
-    """Where it survives until the next run (XDG base directories)."""
+    """The folder that survives until the next run (XDG base directories)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "steelyard" / "bench"
 
 
 def venv_python() -> Path:
-    """Its interpreter, there or not."""
+    """The path of its interpreter, whether it exists or not."""
     return cache_folder() / "venv" / "bin" / "python"
 
 
 def has(package: str) -> bool:
-    """Whether the environment can import it."""
+    """Whether the environment can import a package."""
     return venv_python().exists() and _run([str(venv_python()), "-c", f"import {package}"])
 
 
 def install(packages: Sequence[str], say: Say) -> None:
-    """Install what is missing, each by itself: one may have no build for this machine."""
+    """Install missing packages, one by one: one may have no build for this machine."""
     missing = [package for package in packages if not has(package)]
     if not missing:
         return
@@ -39,7 +39,7 @@ def install(packages: Sequence[str], say: Say) -> None:
 
 
 def version(package: str) -> str:
-    """As its metadata has it."""
+    """The version of a package, by its metadata."""
     code = f"from importlib.metadata import version; print(version({package!r}))"
     words = [str(venv_python()), "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -2,7 +2,7 @@
 
 app        raw ASGI: finds the endpoint of a path, answers wrong queries
 endpoints  one function for each path (the page lists them)
-exchange   one request and its answer; query: its numbers, within limits
-load       what can be burnt and held: CPU time, memory
-onewrite   a small answer leaves in one piece; server: uvicorn around it all
+exchange   one request and its answer; query: the numbers in its query string, within limits
+load       uses CPU time and memory on demand
+onewrite   sends a small answer in one piece; server: uvicorn around it all
 """

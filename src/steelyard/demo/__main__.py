@@ -1,4 +1,6 @@
-"""`python -m steelyard.demo --port 8000`: one worker of the demo; `$PORT` does as well."""
+"""`python -m steelyard.demo --port 8000`: one worker of the demo. $PORT may give the port
+instead.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ def main(environ: Mapping[str, str]) -> None:
     if options.port is None:
         parser.error("--port or $PORT is needed")
 
-    # A wrong flag should not wait for a web server to be imported.
+    # A wrong flag should be reported before a web server is imported.
     from steelyard.demo.endpoints import Identity
     from steelyard.demo.server import serve
 

@@ -1,4 +1,4 @@
-"""The application as ASGI sees it."""
+"""The ASGI application."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from steelyard.demo.query import BadQueryError
 
 
 class Demo:
-    """Finds the endpoint of a path. A hanging one answers nothing any more, health included."""
+    """Finds the endpoint of a path. A hanging worker answers nothing any more, not even /health."""
 
     def __init__(self, identity: Identity) -> None:
         self.worker = Worker(identity)
@@ -20,7 +20,7 @@ class Demo:
         try:
             return await self._answer(exchange)
         except ConnectionResetError:
-            return None  # the client hung up in the middle of its body; nobody waits for an answer
+            return None  # the client hung up in the middle of its body, and waits for no answer
 
     async def _answer(self, exchange: Exchange) -> None:
         endpoint = ENDPOINTS.get(exchange.path)

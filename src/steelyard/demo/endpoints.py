@@ -13,7 +13,7 @@ from pathlib import Path
 from steelyard.demo.exchange import Exchange, Headers
 from steelyard.demo.load import MOST_MEGABYTES, Ballast, Burner
 
-_BLOCK = bytes(range(256)) * 256  # not all alike, so that a wrong order shows
+_BLOCK = bytes(range(256)) * 256  # its bytes differ, so that a wrong order shows
 _MINUTE = 60_000
 _MOST_BYTES = 10 * 2**30
 _BINARY = b"application/octet-stream"
@@ -21,7 +21,7 @@ _BINARY = b"application/octet-stream"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who answers."""
+    """The worker that answers."""
 
     worker: str
     pid: int
@@ -30,7 +30,7 @@ class Identity:
 
 @dataclass(slots=True)
 class Worker:
-    """What the endpoints share."""
+    """The state that the endpoints share."""
 
     identity: Identity
     burner: Burner = field(default_factory=Burner)
@@ -63,7 +63,9 @@ async def cpu(worker: Worker, exchange: Exchange) -> None:
 
 
 async def memory(worker: Worker, exchange: Exchange) -> None:
-    """Answers as soon as the memory is held, so that load and open requests stay apart."""
+    """Hold memory. The answer comes as soon as it is held, so that memory and open requests can be
+    tested apart.
+    """
     megabytes = exchange.query.number("mb", 50, 1, MOST_MEGABYTES)
     seconds = exchange.query.number("seconds", 10, 0, 600)
     await worker.ballast.hold(megabytes, seconds)
@@ -85,7 +87,7 @@ async def echo(worker: Worker, exchange: Exchange) -> None:
 
 
 async def _echo_body(exchange: Exchange) -> None:
-    """Each piece goes back before the next one is read."""
+    """Send each piece of the body back before the next one is read."""
     headers: Headers = [(b"content-type", exchange.header(b"content-type") or _BINARY)]
     if length := exchange.header(b"content-length"):
         headers.append((b"content-length", length))
@@ -120,7 +122,7 @@ async def fail(worker: Worker, exchange: Exchange) -> None:
 
 
 async def crash(worker: Worker, exchange: Exchange) -> None:
-    # A balancer tries a GET without an answer again elsewhere: one click would crash several.
+    # A balancer retries a GET without an answer elsewhere: one click would crash several workers.
     if exchange.method == "POST":
         os._exit(3)
     await exchange.text("POST crashes this worker", 405)

@@ -31,7 +31,7 @@ class Exchange:
         return next((value for key, value in self.headers if key == name), None)
 
     async def body(self) -> AsyncIterator[bytes]:
-        """The request's body, as it comes."""
+        """The pieces of the request's body, as they come."""
         more = True
         while more:
             message = await self._receive()
@@ -41,7 +41,7 @@ class Exchange:
             yield message.get("body", b"")
 
     async def gone(self) -> None:
-        """Returns when the client has hung up."""
+        """Return when the client has hung up."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
@@ -53,7 +53,7 @@ class Exchange:
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
 
     async def reply(self, data: bytes, kind: bytes, status: int = 200) -> None:
-        """A whole answer. A body that nobody read is skipped by uvicorn."""
+        """Send a whole answer. If nobody read the request's body, uvicorn skips it."""
         length = (b"content-length", str(len(data)).encode())
         await self.start(status, [(b"content-type", kind), length])
         await self.write(data, more=False)

@@ -1,4 +1,4 @@
-"""What can be burnt and held: CPU time and memory."""
+"""CPU time and memory, used on demand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from steelyard.demo.query import BadQueryError
 
 MEGABYTE = 2**20
-MOST_MEGABYTES = 512  # held at once by one worker
+MOST_MEGABYTES = 512  # that one worker may hold at once
 
 
 class Burner:
@@ -23,12 +23,12 @@ class Burner:
         await asyncio.get_running_loop().run_in_executor(self._core, _burn, seconds)
 
     def close(self) -> None:
-        """Nothing that still waits is begun, or the process would outlive its end by that long."""
+        """Cancel the calls that still wait, or they would keep the process from ending."""
         self._core.shutdown(wait=False, cancel_futures=True)
 
 
 def _burn(seconds: float) -> None:
-    # Hashing a large block lets other threads run meanwhile: the health check must answer.
+    # `hashlib` releases the interpreter lock for a large block, so that health checks are answered.
     block = bytes(64 * 1024)
     end = time.thread_time() + seconds
     while time.thread_time() < end:
@@ -43,14 +43,14 @@ class Ballast:
         self._megabytes = 0
 
     async def hold(self, megabytes: int, seconds: float) -> None:
-        """Returns once the memory is held; it is let go later."""
+        """Hold memory for so many seconds; return as soon as it is allocated."""
         if self._megabytes + megabytes > MOST_MEGABYTES:
             raise BadQueryError(
                 f"mb: {self._megabytes} of at most {MOST_MEGABYTES} are held already"
             )
         self._megabytes += megabytes
         token = object()
-        # Pages count as used only once they were written to, which a fill does.
+        # A page counts as used only after it was written to, so the memory is filled.
         self._held[token] = await asyncio.to_thread(b"\x01".__mul__, megabytes * MEGABYTE)
         asyncio.get_running_loop().call_later(seconds, self._release, token)
 

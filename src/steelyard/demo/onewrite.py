@@ -1,7 +1,7 @@
-"""A small answer leaves in one piece.
+"""Sends a small answer in one piece.
 
 uvicorn writes head and body apart: two system calls and two packets for an answer of a few bytes,
-and a balancer in front has to wake twice. The cork holds what is written in one turn of the loop.
+and a balancer in front has to wake twice. The cork joins the writes of one turn of the event loop.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-_FULL = 64 * 1024  # more is passed on at once, so that back-pressure works
+_FULL = 64 * 1024  # bytes; more are passed on at once, so that back-pressure works
 
 
 class Cork:
-    """A transport that joins writes; all else is the transport's own."""
+    """A transport that joins writes, and passes everything else on."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport

@@ -1,4 +1,4 @@
-"""Numbers in a query, within limits: a typo must not kill the machine."""
+"""Numbers in a query string, within limits: a typo must not bring the machine down."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from urllib.parse import parse_qsl
 
 
 class BadQueryError(Exception):
-    """The query asks for something that cannot be, in words for its sender."""
+    """The query asks for something impossible; the text is for the client."""
 
 
 class Query:
-    """The query string of one request; of a name given twice the last one counts."""
+    """The query string of one request. If a name is given twice, the last value counts."""
 
     def __init__(self, text: bytes) -> None:
         pairs = parse_qsl(text.decode("latin-1"), keep_blank_values=True)

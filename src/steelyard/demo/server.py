@@ -14,8 +14,9 @@ from steelyard.demo.onewrite import OneWriteProtocol
 
 
 def serve(host: str, identity: Identity) -> None:
-    """Serves until SIGTERM or SIGINT, then finishes what is open."""
-    # uvicorn raises the signal again when it is done; being asked to end is no failure.
+    """Serve until SIGTERM or SIGINT, then finish the open requests."""
+    # `uvicorn` raises the signal again when it is done. Without these handlers, a worker that was
+    # asked to end would seem to have failed.
     signal.signal(signal.SIGTERM, _exit)
     signal.signal(signal.SIGINT, _exit)
     demo = Demo(identity)

@@ -20,10 +20,11 @@ Floats = NDArray[np.float64]
 def arrivals(
     trace: Trace, tick: float, service: float, spread: float, seed: int
 ) -> Iterator[tuple[float, Arrivals]]:
-    """The end of each tick, and who came within it.
+    """For each tick, its end and the requests that came within it.
 
-    A trace tells no more than counts, so within an interval requests come at random and at the same
-    rate (a Poisson process). Work is log-normal, with that mean and that deviation over the mean.
+    A trace has only counts, so within an interval requests come at random and at a constant rate (a
+    Poisson process). The work of a request is log-normal, with mean `service` and standard
+    deviation `spread` times the mean.
     """
     times, works = generators(seed, 2)
     for first in range(0, ceil(trace.seconds / tick), BLOCK):
@@ -40,7 +41,7 @@ def arrivals(
 
 
 def _block(trace: Trace, begin: float, end: float, rng: np.random.Generator) -> Floats:
-    """Sorted times within the block."""
+    """The sorted times of the requests within the block."""
     parts = [
         np.sort(rng.uniform(low, high, rng.poisson(rate * (high - low))))
         for low, high, rate in trace.between(begin, end)

@@ -1,8 +1,8 @@
-"""The shipped fleet on virtual time: its commands start and stop the hands of a crew, and what
-those do is told to it as samples and reports.
+"""The shipped fleet on virtual time: its commands start and stop the hands of a crew, and what the
+hands do is reported to it as samples and reports.
 
-What happens between two ticks is told at the second. Nobody dies here, and nothing fails to start:
-`bench soak` is for that.
+Events between two ticks are reported at the second tick. No worker dies here or fails to start:
+`bench soak` tests that.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Scaled:
 
     site: Site
     policy: Policy
-    weights: Weights = field(default_factory=Weights)  # of the score that utilization comes from
+    # Weights of the score that utilization comes from.
+    weights: Weights = field(default_factory=Weights)
     crew: Crew = field(init=False)
     fleet: Fleet = field(init=False)
     hands: dict[str, Hand] = field(default_factory=dict)
@@ -55,21 +56,21 @@ class Scaled:
         self.fleet = Fleet(rules, self.policy, names=lambda: f"w{next(names)}", epoch=EPOCH)
 
     def open(self, workers: int) -> None:
-        """Begin with so many workers that serve."""
+        """Start with so many workers that already serve."""
         running = tuple(ev.Found(f"f{number}", HOST, PORT) for number in range(workers))
         for found in running:
             self.hands[found.worker] = Hand(found.worker)
         self._tell(ev.Reconciled(0.0, running), 0.0)
         for found in running:
             self._tell(ev.Probed(found.worker, ok=True, seconds=0.0), 0.0)
-        self._sample(0.0)  # a base line, or nobody would look busy at the first tick
+        self._sample(0.0)  # a base line: without it, no worker would look busy at the first tick
 
     @property
     def ready(self) -> int:
         return len(self.fleet.roster.in_ring())
 
     def tick(self, now: float) -> None:
-        """What happened since the last tick, then a decision."""
+        """Report what happened since the last tick, then let the policy decide."""
         self.worker_seconds += self.site.tick * len(self.hands)
         while self._boots and self._boots[0][0] <= now:
             _, name = self._boots.popleft()

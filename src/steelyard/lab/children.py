@@ -1,6 +1,6 @@
-"""The children of one simulated node: what a node's pool is in real life, on virtual time.
+"""The children of one simulated node: its pool, on virtual time.
 
-As that does, they tell of ends together while they have enough ahead (decision 25).
+Like the real pool, they report several ends together while they have enough to do (decision 25).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from steelyard.lab.timeline import Timeline
 from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.protocol.crew_events import Ended
 
-LONGEST_NAP = 0.1  # seconds between two looks at what has ended
-RECENT = 0.2  # share of the newest unit in the mean
+LONGEST_NAP = 0.1  # seconds between two looks at the units that have ended
+RECENT = 0.2  # weight of the newest unit in the mean
 
 
 @dataclass(eq=False, slots=True)
@@ -26,33 +26,33 @@ class Run:
 
 
 class Children:
-    """Do units in the order in which they come, each as fast as the node is."""
+    """Runs units in the order in which they come, at the speed of the node."""
 
     def __init__(
         self, count: int, speed: float, timeline: Timeline, tell: Callable[[Sequence[Ended]], None]
     ) -> None:
-        self.worked = 0.0  # seconds at speed 1, for something or for nothing
+        self.worked = 0.0  # seconds at speed 1, lost work included
         self._count, self._speed, self._timeline = count, speed, timeline
         self._tell = tell
         self._waiting: dict[int, float] = {}  # work by ticket
         self._running: dict[int, Run] = {}  # by ticket
-        self._ended: list[Ended] = []  # not told yet
+        self._ended: list[Ended] = []  # ends that were not reported yet
         self._awake_at = 0.0
         self._mean = LONGEST_NAP  # seconds per unit
 
     def start(self, ticket: int, work: float) -> None:
-        """Do it as soon as one is free."""
+        """Run a unit as soon as a child is free."""
         self._waiting[ticket] = work
         self._next()
 
     def recall(self) -> tuple[int, ...]:
-        """Give back what none has begun."""
+        """Give back the units that no child has begun."""
         waiting, self._waiting = tuple(self._waiting), {}
         self._wake()
         return waiting
 
     def cancel(self, ticket: int) -> None:
-        """End a unit, wherever it is."""
+        """Stop a unit, whether it runs or waits."""
         waited = self._waiting.pop(ticket, None)
         if waited is not None:
             self._end(Ended(ticket, Kind.CANCELLED))
@@ -62,7 +62,7 @@ class Children:
         self._wake()
 
     def stop(self) -> None:
-        """Be gone, with whatever runs."""
+        """Stop all children, with the units that they run."""
         self._waiting.clear()
         for run in list(self._running.values()):
             self._leave(run)
@@ -75,14 +75,14 @@ class Children:
             self._timeline.at(run.began + run.work / self._speed, self._done, run)
 
     def _done(self, run: Run) -> None:
-        if run.ticket in self._running:  # neither cancelled nor dead
+        if run.ticket in self._running:  # it was neither cancelled nor stopped
             seconds = self._leave(run)
             self._mean += RECENT * (seconds - self._mean)
             self._end(Ended(run.ticket, Kind.VALUE, seconds=seconds))
             self._next()
 
     def _leave(self, run: Run) -> float:
-        """It no longer runs; returns for how long it did."""
+        """Remove a unit that ran; return for how long it did."""
         del self._running[run.ticket]
         seconds = self._timeline.now - run.began
         self.worked += seconds * self._speed
@@ -93,12 +93,12 @@ class Children:
         self._timeline.at(max(self._awake_at, self._timeline.now), self._look, None)
 
     def _wake(self) -> None:
-        """Look later in this moment: who cancels is not done with what it has to do."""
+        """Look later at this moment: the caller of `cancel` has not finished yet."""
         self._awake_at = self._timeline.now
         self._timeline.at(self._awake_at, self._look, None)
 
     def _look(self, _: None) -> None:
-        """Tell what has ended, and nap while there is enough to do."""
+        """Report the units that have ended, and nap while there is enough to do."""
         if not self._ended or self._timeline.now < self._awake_at:
             return
         ended, self._ended = self._ended, []

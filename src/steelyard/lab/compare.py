@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "compare"
 PANELS = 2
-SPEEDS = (1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 4.0, 8.0)  # and again, for more nodes
+SPEEDS = (1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 4.0, 8.0)  # repeated for more nodes
 NETWORK = Network()
 SCENARIOS = ("nobody dies", "nodes die", "the balancer dies")
 COLOURS = ("#0072B2", "#D55E00", "#E69F00")
@@ -33,14 +33,14 @@ FASTER, MESH = "pull, hedged on faster nodes", "pull (mesh)"
 LINE = "least_in_flight, one each"
 INFORMED = "{}, knows speeds"
 
-# A job, a seed, and when the balancer dies (None: never).
+# Its arguments are a job, a seed, and when the balancer dies (None: never).
 Method = Callable[[Job, int, float | None], Outcome]
 Rows = dict[tuple[str, str], tuple[Cell, ...]]  # by scenario and method
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """Units and nodes of one job; which share of the nodes dies; runs with a seed each."""
+    """Units and nodes of one job, the share of nodes that dies, and runs with a seed each."""
 
     units: int = 2000
     nodes: int = 16
@@ -51,7 +51,7 @@ class Compare:
 
 
 def run(wish: Compare, watcher: Watcher) -> Report:
-    """Every method, in every scenario that there is for it, on the same jobs."""
+    """Run every method on the same jobs, in every scenario that applies to it."""
     deaths = round(wish.dying * wish.nodes)
     if deaths >= wish.nodes:
         raise UsageError(
@@ -94,7 +94,7 @@ def run(wish: Compare, watcher: Watcher) -> Report:
 
 
 def draw(report: Report, axes: Sequence[Axes]) -> None:
-    """Makespan and lost work, a row per method, a colour per scenario."""
+    """Draw makespan and lost work: a row per method, a colour per scenario."""
     rows = report.table("jobs").rows
     names = list(dict.fromkeys(str(row[1]) for row in rows))[::-1]
     shown = (
@@ -117,7 +117,9 @@ def draw(report: Report, axes: Sequence[Axes]) -> None:
 
 
 def _methods(window: int) -> dict[str, Method]:
-    """By name: each policy of a balancer, what it gains by knowing more, and pulling."""
+    """All methods by name: each policy of a balancer, some of them with more knowledge, and
+    pulling.
+    """
     central = {name: Central(name, window=window) for name in (*POLICIES, *KEYED)}
     for name in ("weighted_ring", "least_in_flight"):
         central[INFORMED.format(name)] = Central(name, informed=True, window=window)
@@ -167,7 +169,7 @@ def _row(scenario: str, name: str, outcomes: Sequence[tuple[Job, Outcome]]) -> t
 def _all_delivered(told: dict[tuple[str, str], list[tuple[Job, Outcome]]], units: int) -> Bar:
     missing = sum(units - one.delivered for outcomes in told.values() for _, one in outcomes)
     return Bar(
-        what="every unit is delivered, once, whoever dies",
+        what="every unit is delivered exactly once, whatever dies",
         got=f"{missing} missing or twice",
         met=not any(one.delivered != units for outcomes in told.values() for _, one in outcomes),
     )
@@ -176,16 +178,17 @@ def _all_delivered(told: dict[tuple[str, str], list[tuple[Job, Outcome]]], units
 def _method(wish: Compare, deaths: int) -> str:
     repeated = ", ".join(f"{speed:g}" for speed in SPEEDS)
     return (
-        f"{wish.units:,} units, whose work is Pareto distributed (α = 1.5, a second on average at "
-        f"speed 1), for {wish.nodes} nodes of speeds {repeated} and again; {wish.runs} runs with "
-        f"different seeds, the same jobs for everybody. A message takes {NETWORK.hop * 1e3:g} ms. "
-        f"Under a balancer the client keeps {wish.window} units per node open. In “nodes die” "
-        f"{deaths} of them do, at any time; {NETWORK.notice:g} s later others know, and their "
-        "units are done again elsewhere. In “the balancer dies” it does half way, and is back "
+        f"{wish.units:,} units for {wish.nodes} nodes of speeds {repeated} and again; {wish.runs} "
+        "runs with different seeds, and the same jobs for every method. The work of a unit is "
+        "Pareto distributed (α = 1.5, a second on average at speed 1). A message takes "
+        f"{NETWORK.hop * 1e3:g} ms. Under a balancer the client keeps {wish.window} units per "
+        f"node open. In “nodes die”, {deaths} of the nodes die at random times; the others know "
+        f"it {NETWORK.notice:g} s later, and the units of the dead nodes are done again "
+        "elsewhere. In “the balancer dies”, it dies half way through the job, and is back "
         f"{Central('').restart:g} s later. The balancer's weights are equal unless it knows the "
-        "speeds; “one each” lets units wait at the balancer until a node is free (the gateway's "
-        "`worker_concurrency`). “pull (mesh)” is the mesh's own code on virtual time, with nodes "
-        "of one child each; the other ways to pull are written for the lab. Heartbeats are not "
+        "speeds. With “one each”, units wait at the balancer until a node is free (the gateway's "
+        "`worker_concurrency`). “pull (mesh)” is the mesh's own code on virtual time, with one "
+        "child in each node; the other ways to pull are written for the lab. Heartbeats are not "
         "counted."
     )
 
@@ -195,7 +198,7 @@ def _of(rows: Rows, scenario: int, name: str, column: int = 2) -> float:
 
 
 def _best(rows: Rows, scenario: int) -> tuple[str, float]:
-    """Of a balancer's policies that know nothing of the nodes."""
+    """The best policy of a balancer that knows nothing of the nodes, and its makespan."""
     found = min((*POLICIES, *KEYED), key=lambda name: _of(rows, scenario, name))
     return found, _of(rows, scenario, found)
 
@@ -204,8 +207,9 @@ def _answer(rows: Rows) -> str:
     name, span = _best(rows, 0)
     return (
         f"Pull: nodes that fetch their work need {_of(rows, 0, MESH):.2f} times the shortest "
-        f"possible time, a balancer that pushes {span:.2f} with its best policy (`{name}`) and "
-        f"{_of(rows, 0, 'weighted_ring'):.2f} by a ring; and there is no balancer that could die."
+        "possible time, and there is no balancer that could die. A balancer that pushes needs "
+        f"{span:.2f} with its best policy (`{name}`) and {_of(rows, 0, 'weighted_ring'):.2f} with "
+        "a ring."
     )
 
 
@@ -214,22 +218,23 @@ def _reading(rows: Rows) -> str:
     calm, calm_span = _best(rows, 0)
     dying, dying_span = _best(rows, 1)
     return (
-        "Seed 002 says that without a central balancer a system is robust, but badly balanced, and "
-        "needs more nodes for the same work. The first holds here, the second does not. A balancer "
-        "that does not know the nodes gives the slowest as much as the fastest "
-        f"(`weighted_ring`: {of(0, 'weighted_ring'):.2f} times the shortest possible); one that "
-        f"looks at their lines (`{calm}`: {calm_span:.2f}) comes to where pulling is without any "
-        f"knowledge ({of(0, PULL):.2f}), and so does one that keeps units until a node is free "
-        f"({of(0, LINE):.2f}), for that is pulling with twice the messages. What is left above 1 "
-        "is mostly the last large unit at a slow node, which more copies help against: "
-        f"{of(0, FASTER):.2f} where nodes that are faster get one, {of(0, MESH):.2f} in the mesh, "
-        "where any idle node gets the second, as the first may hang, and one of the fastest the "
-        "third. The seed's own rule, to give out whatever is under way again, takes "
-        f"{of(0, SEEDS_PULL):.2f}, with {of(0, SEEDS_PULL, 6):.0f} % of the work done for nothing "
-        f"(mesh: {of(0, MESH, 6):.0f} %) and {of(0, SEEDS_PULL, 7):.0f} messages per unit (mesh: "
-        f"{of(0, MESH, 7):.0f}). When nodes die, the mesh takes {of(1, MESH):.2f} and the best "
-        f"that pushes, `{dying}`, {dying_span:.2f}; the work that dies with them is small either "
-        f"way. When the balancer dies, that one takes {of(2, calm):.2f} and loses "
-        f"{of(2, calm, 6):.0f} % of the work, which nodes did for nobody; those who pull have no "
-        "such part."
+        "Seed 002 says that a system without a central balancer is robust, but badly balanced, "
+        "and needs more nodes for the same work. Here the first claim holds, and the second does "
+        "not. A balancer that does not know the nodes gives the slowest as much as the fastest "
+        f"(`weighted_ring`: {of(0, 'weighted_ring'):.2f} times the shortest possible time). A "
+        f"balancer that looks at how many units wait at each node (`{calm}`: {calm_span:.2f}) "
+        f"reaches what pulling reaches without any knowledge ({of(0, PULL):.2f}). So does one "
+        f"that keeps units until a node is free ({of(0, LINE):.2f}): that is pulling, with twice "
+        "the messages. What remains above 1 is mostly the last large unit at a slow node. Copies "
+        f"of that unit help: {of(0, FASTER):.2f} if only faster nodes get one, and "
+        f"{of(0, MESH):.2f} in the mesh, where any idle node gets the second copy, as the first "
+        "may hang, and one of the fastest nodes gets the third. The seed's own rule, to give out "
+        f"again any unit that is under way, takes {of(0, SEEDS_PULL):.2f}, with "
+        f"{of(0, SEEDS_PULL, 6):.0f} % of the work done for nothing (mesh: {of(0, MESH, 6):.0f} "
+        f"%) and {of(0, SEEDS_PULL, 7):.0f} messages per unit (mesh: {of(0, MESH, 7):.0f}). When "
+        f"nodes die, the mesh takes {of(1, MESH):.2f}, and the best policy that pushes, "
+        f"`{dying}`, takes {dying_span:.2f}; the work that dies with the nodes is small either "
+        f"way. When the balancer dies, `{calm}` takes {of(2, calm):.2f} and loses "
+        f"{of(2, calm, 6):.0f} % of the work, because nobody receives the results of the nodes; a "
+        "mesh has no balancer to lose."
     )

@@ -1,4 +1,4 @@
-"""A contest: the same requests for every policy, and what each made of them."""
+"""A contest: the same requests for every policy, and the outcome of each."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from steelyard.lab.trace import Trace
 
 OURS = ("target", "predictive")
 REFERENCES = ("hpa", "knative", "oracle")
-POINTS = 600  # of the series that a figure shows
+POINTS = 600  # points of the series that a figure shows
 CPU_ONLY = Weights(cpu=1.0, memory=0.0, network=0.0, availability=0.0)
 
 Contestants = dict[str, Callable[[Demand], Policy]]
 
 
 def contestants(hpa: float) -> Contestants:
-    """Every policy with its defaults, but for HPA's target."""
+    """Every policy with its defaults, except for HPA's target."""
     return {
         "fixed": lambda _: Fixed(),
         "step": lambda _: StepPolicy(),
@@ -57,7 +57,7 @@ class Outcome:
     shares: list[float] = field(default_factory=list)  # of bad requests, run by run
 
     def __add__(self, other: Outcome) -> Outcome:
-        """Both runs as one; the series stays that of the first."""
+        """Both runs as one; the series is that of the first."""
         return Outcome(
             self.policy, self.tally + other.tally, self.fit + other.fit,
             self.worker_seconds + other.worker_seconds, self.actions + other.actions,
@@ -66,12 +66,12 @@ class Outcome:
 
     @property
     def workers(self) -> float:
-        """On average."""
+        """The number of workers, on average."""
         return self.worker_seconds / self.seconds
 
     @property
     def hourly(self) -> float:
-        """Actions per hour."""
+        """The number of actions per hour."""
         return 3600 * self.actions / self.seconds
 
 
@@ -79,7 +79,7 @@ def compete(
     trace: Trace, site: Site, name: str, contestant: Callable[[Demand], Policy], *,
     whole: bool, seed: int,
 ) -> Outcome:  # fmt: skip
-    """One run; `whole` is the shipped fleet, and not its outline."""
+    """Run one policy; `whole` means the shipped fleet, otherwise its outline."""
     demand, policy = Demand(trace, site), contestant
     run = _fleet(site, policy(demand), name) if whole else Outline(site, policy(demand))
     run.open(ceil(demand.mean) if name == "fixed" else demand.plan(0.0))
@@ -98,5 +98,7 @@ def compete(
 
 
 def _fleet(site: Site, policy: Policy, name: str) -> Scaled:
-    """HPA goes by CPU alone; what we ship goes by the whole score."""
+    """The shipped fleet; references such as HPA go by CPU alone, our policies by the whole
+    score.
+    """
     return Scaled(site, policy, CPU_ONLY if name in REFERENCES else Weights())

@@ -1,9 +1,9 @@
-"""A crew: workers that come and go, with one waiting line in front, as a balancer with
-`worker_concurrency = 1` has it.
+"""A crew: workers that come and go, with one waiting line in front, as in a balancer with
+`worker_concurrency = 1`.
 
-A request goes to the worker that is free first, and the line is first come, first served; so no
-heap of events is needed: who begins when follows from when each worker is free (Kiefer and
-Wolfowitz 1955). That makes a million requests a second or two.
+A request goes to the worker that is free first, and the line is first come, first served. So no
+heap of events is needed: the start of a request follows from the time at which each worker is free
+(Kiefer and Wolfowitz 1955). That way a million requests take a second or two.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ class Hand:
     def __init__(self, name: str) -> None:
         self.name = name
         self.free_at = 0.0
-        self.busy = 0.0  # seconds of work taken on, ever
-        self.taken = 0  # requests, ever
+        self.busy = 0.0  # seconds of work accepted in total
+        self.taken = 0  # requests accepted in total
 
     def worked(self, now: float) -> float:
-        """Seconds it has worked until now."""
+        """Seconds that the worker has worked until now."""
         return self.busy - max(0.0, self.free_at - now)
 
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the requests."""
+    """How the requests of a run ended."""
 
     came: int = 0
-    failed: int = 0  # waited too long, and were refused
-    late: int = 0  # answered, but over the SLO
-    long: int = 0  # of those, over it by their own work: late with any number of workers
+    failed: int = 0  # requests that waited too long, and were refused
+    late: int = 0  # requests that were answered, but not within the SLO
+    # Of the late ones, those whose own work exceeds the SLO: late with any number of workers.
+    long: int = 0
 
     @property
     def bad(self) -> float:
@@ -56,34 +57,36 @@ class Tally:
 
 
 class Crew:
-    """`patience` is how long a request waits before it is refused; all times are in seconds."""
+    """A set of hands with one waiting line. All times are in seconds; a request is refused when it
+    has waited for `patience`.
+    """
 
     def __init__(self, slo: float, patience: float) -> None:
         self.tally = Tally()
-        self.line: list[tuple[float, float]] = []  # (came, work) of those who wait
+        self.line: list[tuple[float, float]] = []  # (arrival, work) of each waiting request
         self._slo = slo
         self._patience = patience
         self._ring: list[Hand] = []
 
     def take_on(self, hands: Iterable[Hand], now: float) -> None:
-        """From now on these get requests; others finish what they have."""
+        """Give requests to these hands from now on; others finish what they have."""
         self._ring = list(hands)
         for hand in self._ring:
             hand.free_at = max(hand.free_at, now)
 
     def serve(self, requests: Sequence[tuple[float, float]], until: float) -> None:
-        """Requests come, as (time, work), in order; all that can begin before `until` do."""
+        """Add requests, as (time, work), in order; start all that can start before `until`."""
         self.tally.came += len(requests)
         queue = [*self.line, *requests] if self.line else requests
         begun = self._begin(queue, until) if self._ring else 0
         self.line = self._patient(queue, begun, until)
 
     def wait(self, now: float) -> float:
-        """How long the first in line has waited."""
+        """How long the first request in the line has waited."""
         return now - self.line[0][0] if self.line else 0.0
 
     def _begin(self, queue: Sequence[tuple[float, float]], until: float) -> int:
-        """How many of the queue have begun, or given up."""
+        """Start requests of the queue; return how many have started or given up."""
         # Locals, and no function call for each request: this loop is the whole cost of a run.
         slo, patience, failed, late, long = self._slo, self._patience, 0, 0, 0
         free = [(hand.free_at, number) for number, hand in enumerate(self._ring)]
@@ -120,7 +123,7 @@ class Crew:
     def _patient(
         self, queue: Sequence[tuple[float, float]], begun: int, now: float
     ) -> list[tuple[float, float]]:
-        """Those who still wait; the others have given up."""
+        """The requests that still wait; the others have given up."""
         first = begun
         while first < len(queue) and now - queue[first][0] > self._patience:
             first += 1

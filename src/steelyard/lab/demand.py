@@ -1,10 +1,10 @@
 """Demand: how many workers each moment of a trace needs, and how far off a run was.
 
-A moment needs the fewest workers with which no more than one request in a thousand waits for longer
-than half the SLO, by Erlang's formula. The measures are those of the SPEC research group (Herbst et
-al. 2018, "Quantifying cloud performance and dependability"):
+A moment needs the fewest workers with which at most one request in a thousand waits for longer than
+half the SLO, by Erlang's formula. The measures are those of the SPEC research group (Herbst et al.
+2018, "Quantifying cloud performance and dependability"):
 
-θU, θO  workers missing, or too many, over those needed; the mean over time, in percent
+θU, θO  workers missing, or too many, relative to those needed; the mean over time, in percent
 τU, τO  share of the time in which workers are missing, or too many, in percent
 """
 
@@ -20,12 +20,12 @@ from steelyard.lab.theory import erlang_c
 from steelyard.lab.trace import Trace
 
 ALLOWED = 0.001  # share of requests that may wait too long
-LEAST = 0.1  # percent: what is below counts as this in a speed-up
+LEAST = 0.1  # percent: a smaller measure counts as this in a speed-up
 
 
 @lru_cache(maxsize=100_000)
 def staff(load: float, service: float, wait: float) -> int:
-    """The fewest workers for that load, which is in busy workers."""
+    """The fewest workers for a load, which is given in busy workers."""
     workers = int(load) + 1
     while erlang_c(load / workers, workers) * exp(-(workers - load) * wait / service) > ALLOWED:
         workers += 1
@@ -33,7 +33,7 @@ def staff(load: float, service: float, wait: float) -> int:
 
 
 class Demand:
-    """Workers needed, as a function of time."""
+    """The number of workers needed, as a function of time."""
 
     def __init__(self, trace: Trace, site: Site) -> None:
         self._site = site
@@ -48,7 +48,9 @@ class Demand:
         return self._needed[min(bisect_right(self._ends, now - self._site.tick), self._last)]
 
     def plan(self, now: float) -> int:
-        """The most that is needed until a worker begun at the next tick would be ready."""
+        """The most workers needed until a worker that is started at the next tick would be
+        ready.
+        """
         ahead = now + self._site.boot + 2 * self._site.tick
         first = min(bisect_right(self._ends, now), self._last)
         last = min(bisect_right(self._ends, ahead), self._last)
@@ -56,7 +58,7 @@ class Demand:
 
     @property
     def mean(self) -> float:
-        """Over time."""
+        """The mean number of workers needed, over time."""
         begins = [0.0, *self._ends]
         spans = [end - begin for begin, end in zip(begins, self._ends, strict=False)]
         total = sum(span * count for span, count in zip(spans, self._needed, strict=True))
@@ -69,7 +71,7 @@ class Demand:
 
 @dataclass(slots=True)
 class Fit:
-    """How far a run was off what was needed."""
+    """How far the number of workers was off the demand in a run."""
 
     ticks: int = 0
     missing: float = 0.0
@@ -78,7 +80,7 @@ class Fit:
     ticks_over: int = 0
 
     def note(self, ready: int, needed: int) -> None:
-        """One tick."""
+        """Count one tick."""
         self.ticks += 1
         if ready < needed:
             self.missing += (needed - ready) / needed
@@ -95,7 +97,7 @@ class Fit:
 
     @property
     def measures(self) -> tuple[float, float, float, float]:
-        """θU, θO, τU, τO in percent."""
+        """θU, θO, τU and τO in percent."""
         parts = (self.missing, self.excess, self.ticks_under, self.ticks_over)
         return tuple(100 * part / self.ticks for part in parts)  # type: ignore[return-value]
 

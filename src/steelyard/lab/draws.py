@@ -13,7 +13,7 @@ Block = Callable[[int], NDArray[np.float64]]
 
 
 def stream(block: Block) -> Callable[[], float]:
-    """The next number of an endless row, drawn in blocks."""
+    """Return a function that gives the next number of an endless sequence, drawn in blocks."""
     return _numbers(block).__next__
 
 
@@ -23,10 +23,10 @@ def _numbers(block: Block) -> Iterator[float]:
 
 
 def exponential(rng: np.random.Generator, mean: float) -> Callable[[], float]:
-    """The gaps of a Poisson process, or the service times of M/M/c."""
+    """Exponential numbers: the gaps of a Poisson process, or the service times of M/M/c."""
     return stream(lambda size: rng.exponential(mean, size))
 
 
 def generators(seed: int, count: int) -> list[np.random.Generator]:
-    """Independent generators of one seed: what one of them draws does not move the others."""
+    """Independent generators of one seed: the draws of one do not affect the others."""
     return [np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(count)]

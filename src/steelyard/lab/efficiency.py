@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NAME = "efficiency"
 PANELS = 2
-WANTED = 0.99  # of the ring
+WANTED = 0.99  # the least η of the ring that the experiment demands
 LOAD = 0.7
 COMPARED = ("weighted_random", "weighted_ring", "ring_of_two")
 UNDER_LOAD = (*COMPARED, "shortest_wait")
@@ -29,7 +29,7 @@ UNDER_LOAD = (*COMPARED, "shortest_wait")
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Weights, and what the paper found for them in one run."""
+    """Weights, and the paper's result for them in one run."""
 
     name: str
     weights: tuple[float, ...]
@@ -39,14 +39,14 @@ class Scenario:
 
 SCENARIOS = (
     Scenario("heterogeneous", (100, 50, 25, 5), (5600, 2700, 1400, 300), 0.9),
-    # The paper gives the quotients; these are they times the weights.
+    # The paper gives the quotients; these counts are the quotients times the weights.
     Scenario("homogeneous", (100, 95, 90, 85), (2720, 2550, 2450, 2280), 0.985),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
-    """R requests, in so many runs of each scenario and policy."""
+    """So many requests, in so many runs of each scenario and policy."""
 
     requests: int = 10_000
     runs: int = 100
@@ -54,7 +54,7 @@ class Efficiency:
 
 
 def eta(counts: Sequence[float], weights: Sequence[float]) -> float:
-    """1 when everybody got exactly its share.
+    """The efficiency η: 1 when every server got exactly its share.
 
     >>> eta([5600, 2700, 1400, 300], [100, 50, 25, 5])
     0.9
@@ -64,7 +64,7 @@ def eta(counts: Sequence[float], weights: Sequence[float]) -> float:
 
 
 def run(wish: Efficiency, watcher: Watcher) -> Report:
-    """Both scenarios: as in the paper, where nobody is ever busy, and under load."""
+    """Run both scenarios without load, as in the paper, and under load."""
     watcher.begin(len(SCENARIOS) * wish.runs * (len(COMPARED) + len(UNDER_LOAD)), "runs")
     idle = {(scenario.name, policy): list(_idle(scenario, policy, wish, watcher))
             for scenario in SCENARIOS for policy in COMPARED}  # fmt: skip
@@ -110,7 +110,7 @@ def run(wish: Efficiency, watcher: Watcher) -> Report:
 
 
 def draw(report: Report, axes: Sequence[Axes]) -> None:
-    """η of each policy with its spread, a panel per scenario."""
+    """Draw η of each policy with its spread, a panel per scenario."""
     for panel, scenario in zip(axes, SCENARIOS, strict=True):
         rows = [row for row in report.table("eta").rows if row[0] == scenario.name]
         means, least, most = (numbers([row[at] for row in rows]) for at in (2, 4, 5))
@@ -128,7 +128,7 @@ def draw(report: Report, axes: Sequence[Axes]) -> None:
 def _idle(
     scenario: Scenario, policy: str, wish: Efficiency, watcher: Watcher
 ) -> Iterator[tuple[int, ...]]:
-    """Counts per server of each run; nobody is in flight, as in the paper's model."""
+    """The requests per server in each run. No request is in flight, as in the paper's model."""
     watcher.tell(f"{scenario.name}, {policy}")
     for number in range(wish.runs):
         members = [SimpleNamespace(inflight=0, at=at) for at in range(len(scenario.weights))]
@@ -177,7 +177,7 @@ def _share_rows(
 
 def _eta_row(scenario: str, policy: str, told: Estimate) -> tuple[Cell, ...]:
     paper = next(one.paper_eta for one in SCENARIOS if one.name == scenario)
-    beside = paper if policy == "weighted_random" else None  # it is what the paper ran
+    beside = paper if policy == "weighted_random" else None  # the policy that the paper ran
     return (scenario, policy, told.mean, told.margin, told.least, told.most, beside)
 
 
@@ -192,18 +192,18 @@ def _bar(scenario: Scenario, told: Estimate) -> Bar:
 def _answer(etas: dict[tuple[str, str], Estimate]) -> str:
     drawn, ring = etas["heterogeneous", "weighted_random"], etas["heterogeneous", "weighted_ring"]
     return (
-        f"A ring gives every server its share (η {ring.least:.3f} of 1 in its worst run); drawing "
-        f"at random, as the paper does, comes to {drawn.mean:.2f} on average."
+        f"A ring gives every server its share: η is {ring.least:.3f} in its worst run, and 1 is "
+        f"perfect. Drawing at random, as the paper does, gives {drawn.mean:.2f} on average."
     )
 
 
 def _reading(etas: dict[tuple[str, str], Estimate]) -> str:
     drawn, ring = etas["heterogeneous", "weighted_random"], etas["heterogeneous", "weighted_ring"]
     return (
-        "Drawing each request at random, as the paper does, leaves the smallest server's share to "
-        f"luck: η is {drawn.mean:.3f} on average for unequal weights, anywhere from "
-        f"{drawn.least:.3f} to {drawn.most:.3f} in one run, so the paper's 0.9 and 0.985 are "
-        f"single draws. A ring walks its slots in turn; its worst run has "
-        f"{ring.least:.4f}. Under load the policies that look at lines give up true shares on "
+        "Drawing each request at random, as the paper does, leaves the smallest server's share "
+        f"to luck: η is {drawn.mean:.3f} on average for unequal weights, and anywhere from "
+        f"{drawn.least:.3f} to {drawn.most:.3f} in a single run, so the paper's 0.9 and 0.985 are "
+        f"single draws. A ring takes its slots in turn; η of its worst run is {ring.least:.4f}. "
+        "Under load, policies that look at the number of waiting requests give up true shares on "
         "purpose: they send a request where it waits least."
     )

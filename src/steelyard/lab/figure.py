@@ -1,4 +1,4 @@
-"""Figures, drawn without a display; matplotlib is loaded only when there is one to draw."""
+"""Figures, drawn without a display; matplotlib is imported only when a figure is drawn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png")
 SIZE = (6.0, 4.0)  # inches of one panel
-# One colour per policy in all figures (Okabe and Ito: told apart with any eyes).
+# One colour per policy in all figures, from Okabe and Ito's palette, which colour-blind people can
+# tell apart.
 COLOURS = {
     "weighted_random": "#999999",
     "weighted_ring": "#0072B2",
@@ -28,7 +29,9 @@ Draw = Callable[["list[Axes]"], None]
 
 
 def save(draw: Draw, panels: int, folder: Path, name: str) -> list[Path]:
-    """Draw side by side, once per format; the same data gives the same file."""
+    """Draw the panels side by side and save them in each format; the same data gives the
+    same file.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -44,5 +47,5 @@ def save(draw: Draw, panels: int, folder: Path, name: str) -> list[Path]:
 
 
 def numbers(cells: list[Cell]) -> list[float]:
-    """A column as numbers; what is not there is left out of the line."""
+    """A column as numbers; a missing one leaves a gap in the plotted line."""
     return [float("nan") if value is None else float(value) for value in cells]

@@ -1,4 +1,4 @@
-"""What a worker of the lab costs, by the shipped gauges, for the policies that go by time."""
+"""What a request costs at a worker of the lab, by the shipped gauges, for policies by time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.select import pace, peak, trust
 
 
 class Costly(Protocol):
-    """Who is measured."""
+    """A worker whose cost is measured."""
 
     cost: float
 
@@ -29,14 +29,15 @@ Gauge = Callable[[Answered], None]
 
 
 def gauge_for(policy: str) -> Gauge | None:
-    """How this policy has its costs kept; None when it asks for none."""
+    """The gauge that this policy needs; None if it needs no costs."""
     made = _GAUGES.get(policy)
     return made() if made else None
 
 
 class _Pace:
-    """For `shortest_wait`. A balancer also lets the pace of who is left alone fade; at the steady
-    loads of the lab nobody is left alone for long."""
+    """The gauge for `shortest_wait`. A balancer also lets the pace of a worker fade that gets no
+    requests; at the steady loads of the lab every worker gets some soon.
+    """
 
     def __init__(self) -> None:
         self._seen: dict[Costly, tuple[int, float]] = {}
@@ -50,7 +51,7 @@ class _Pace:
 
 
 class _Peak:
-    """For `peak_ewma`."""
+    """The gauge for `peak_ewma`."""
 
     def __init__(self) -> None:
         self._last: dict[Costly, float] = {}

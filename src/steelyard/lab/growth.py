@@ -1,4 +1,4 @@
-"""How the maximum load grows with the number of tasks and machines, against theory."""
+"""How the maximum load grows with the number of tasks and machines, compared with theory."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from steelyard.lab.tasks import Placement, place
 from steelyard.lab.theory import TWO_CHOICES_BINS, leading_term, random_maximum
 
 CASES = ((10, 10), (100, 100), (1000, 1000), (10_000, 10_000), (1_000_000, 10_000))
-# Greedy looks at all machines for every task: so many looks take seconds, and more of them hours.
+# Greedy looks at all machines for every task: beyond 10⁶ looks a run takes seconds, and beyond 10⁸
+# hours.
 MANY_LOOKS, MOST_LOOKS = 10**6, 10**8
-BALLS = (10_000, 10_000)  # of the share of bins that is published
+BALLS = (10_000, 10_000)  # the case of which the share of bins is published
 
 Row = tuple[Cell, ...]
 
 
 def cases(most: int) -> list[tuple[int, int]]:
-    """Tasks and machines, up to so many tasks."""
+    """The cases, as tasks and machines, with at most so many tasks."""
     return [(tasks, machines) for tasks, machines in CASES if tasks <= most]
 
 
@@ -27,11 +28,11 @@ def runs(tasks: int, machines: int, policy: str, few: int) -> int:
     looks = tasks * machines if policy == "least_in_flight" else 0
     if looks > MOST_LOOKS:
         return 0
-    return 1 if looks > MANY_LOOKS else few  # no two runs of greedy differ
+    return 1 if looks > MANY_LOOKS else few  # all runs of greedy are the same
 
 
 def growth_row(tasks: int, machines: int, policy: str, seeds: Sequence[int]) -> Row:
-    """The mean of the maximum over the seeds."""
+    """The row of one case, with the mean of the maximum load over the seeds."""
     theory = _theory(policy, tasks, machines)
     seeds = seeds[: runs(tasks, machines, policy, len(seeds))]
     if not seeds:
@@ -41,12 +42,12 @@ def growth_row(tasks: int, machines: int, policy: str, seeds: Sequence[int]) -> 
 
 
 def placements(tasks: int, machines: int, policy: str, seeds: Sequence[int]) -> list[Placement]:
-    """Equal tasks on equal machines."""
+    """Place equal tasks on equal machines, once for each seed."""
     return [place(policy, [1.0] * machines, [1.0] * tasks, seed) for seed in seeds]
 
 
 def share_rows(seeds: Sequence[int]) -> Iterator[Row]:
-    """Two choices: the share of machines with at least 1, 2, 3 tasks."""
+    """With two choices, the share of machines with at least 1, 2, 3 tasks."""
     bins = placements(*BALLS, "power_of_two", seeds)
     for load, published in enumerate(TWO_CHOICES_BINS, 1):
         told = estimate([one.share_from(load) for one in bins])
@@ -64,6 +65,7 @@ def _theory(policy: str, tasks: int, machines: int) -> str:
 
 
 def _two_choices(tasks: int, machines: int) -> float:
-    """Mean plus leading term; for n = m the mean belongs to the Θ(1) of the theorem, and for more
-    tasks the gap stays (Berenbrink, Czumaj, Steger, Vöcking 2000)."""
+    """The mean plus the leading term. For n = m the mean belongs to the Θ(1) of the theorem, and
+    for more tasks the gap stays the same (Berenbrink, Czumaj, Steger, Vöcking 2000).
+    """
     return tasks / machines + leading_term(machines, 2)

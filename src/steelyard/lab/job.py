@@ -11,17 +11,18 @@ import numpy as np
 from steelyard.lab.draws import generators
 from steelyard.lab.timeline import Timeline
 
-TAIL = 1.5  # Pareto's α: the variance is infinite, and a unit in a thousand is a hundred times one
-LARGEST = 100.0  # times the mean; a unit has some end
+# Pareto's α: the variance is infinite, and one unit in a thousand is a hundred times the mean.
+TAIL = 1.5
+LARGEST = 100.0  # times the mean; no unit is larger
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The same for everybody who is compared."""
+    """A job, the same for every method that is compared."""
 
     works: Sequence[float]  # seconds at speed 1, in the order of the units
     speeds: Sequence[float]  # of the nodes
-    deaths: Mapping[int, float]  # when a node dies, by its number; the others live on
+    deaths: Mapping[int, float]  # when a node dies, by its number; other nodes do not die
 
     @property
     def total(self) -> float:
@@ -29,11 +30,13 @@ class Job:
 
     @property
     def ideal(self) -> float:
-        """No schedule is shorter: all nodes busy while they live, or the largest unit alone."""
+        """A lower bound of the makespan: all nodes busy while they live, or the largest
+        unit alone.
+        """
         return max(self._all_busy(), max(self.works) / max(self.speeds))
 
     def capacity(self, until: float) -> float:
-        """Work that all nodes can do in that time."""
+        """The work that all nodes can do until then."""
         return sum(speed * min(until, self.deaths.get(number, until))
                    for number, speed in enumerate(self.speeds))  # fmt: skip
 
@@ -47,7 +50,9 @@ class Job:
 
 
 def draw_job(units: int, speeds: Sequence[float], deaths: int, seed: int) -> Job:
-    """Heavy-tailed work of one second on average; so many nodes die, at any time of the job."""
+    """Draw heavy-tailed work of one second on average; so many nodes die, at random times of the
+    job.
+    """
     works, times = generators(seed, 2)
     # Lomax of mean 1/(α − 1), shifted to start at 1: Pareto with mean α/(α − 1).
     drawn = (1 + works.pareto(TAIL, units)) * (TAIL - 1) / TAIL
@@ -58,18 +63,18 @@ def draw_job(units: int, speeds: Sequence[float], deaths: int, seed: int) -> Job
 
 
 class Attempt:
-    """One unit at one node; a unit may need several."""
+    """One unit at one node; a unit may need several attempts."""
 
     __slots__ = ("began", "came", "ended", "joined", "node", "number", "void", "work", "worker")
 
     def __init__(self, number: int, work: float) -> None:
-        self.number = number  # of its unit
+        self.number = number  # the number of its unit
         self.work = work
         self.came = self.began = self.ended = 0.0
         self.joined = 0
-        self.void = False  # nobody waits for it any more
+        self.void = False  # whether its result is no longer awaited
         self.node: Node
-        self.worker: object  # as who sent it knows the node; gauges want it
+        self.worker: object  # the sender's object for the node, which gauges need
 
 
 class Node:
@@ -90,7 +95,7 @@ class Node:
         self._done = done
 
     def take(self, attempt: Attempt) -> None:
-        """Work on it, or let it wait; the dead do not answer."""
+        """Work on an attempt, or let it wait; a dead node does not answer."""
         attempt.node = self
         if self.dead:
             return
@@ -99,7 +104,9 @@ class Node:
             self._next()
 
     def stop(self) -> float:
-        """Die, or be told that the job is over; returns the work of what was not finished."""
+        """Stop, by death or because the job is over; return the work done on an unfinished
+        attempt.
+        """
         self.dead = True
         self._line.clear()
         attempt, self.running = self.running, None
@@ -126,10 +133,10 @@ class Node:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a job."""
+    """How a job ended."""
 
     makespan: float = 0.0
-    delivered: int = 0  # units, each once
-    lost: float = 0.0  # work that was done, and not used
+    delivered: int = 0  # units, each counted once
+    lost: float = 0.0  # work that was done, but not used
     messages: int = 0
-    used: float = 0.0  # share of what the nodes could do while they lived
+    used: float = 0.0  # share of the work that the nodes could do while they lived

@@ -1,4 +1,6 @@
-"""Who piles up least? Section 8: makespan and maximum load, and what old snapshots cost."""
+"""Which policy piles up least? Section 8 of the paper: makespan and maximum load, and what old
+snapshots cost.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +30,15 @@ POLICIES = (
     "shortest_wait",
     "least_in_flight",
 )
-TASKS, MACHINES = 1000, 10  # the paper's
+TASKS, MACHINES = 1000, 10  # the paper's numbers
 SPEEDS = {"identical": (1.0,) * MACHINES, "related": (1.0,) * 4 + (2.0,) * 3 + (4.0,) * 2 + (8.0,)}
 SIZES = ("equal", "exponential")
-FEW = 5  # runs at most where one run is long
+FEW = 5  # runs at most, where one run takes long
 
 
 @dataclass(frozen=True, slots=True)
 class Makespan:
-    """Runs with different seeds; the most tasks; requests in each run with old news."""
+    """Runs with different seeds, the most tasks, and requests in each run with old snapshots."""
 
     runs: int = 50
     tasks: int = 1_000_000
@@ -45,7 +47,7 @@ class Makespan:
 
 
 def run(wish: Makespan, watcher: Watcher) -> Report:
-    """Three tables: makespan, growth of the maximum load, staleness."""
+    """Make the tables: makespan, growth of the maximum load, shares of machines, staleness."""
     few = range(wish.seed * FEW, wish.seed * FEW + min(wish.runs, FEW))
     sizes = growth.cases(wish.tasks)
     cases = len(SPEEDS) * len(SIZES) + len(sizes)
@@ -101,7 +103,7 @@ def run(wish: Makespan, watcher: Watcher) -> Report:
 
 
 def draw(report: Report, axes: Sequence[Axes]) -> None:
-    """The excess over the mean, and staleness."""
+    """Draw the maximum load, and the effect of old snapshots."""
     grown, stale = report.table("growth"), report.table("staleness")
     square = [row for row in grown.rows if row[0] == row[1]]
     for policy in POLICIES:
@@ -192,11 +194,11 @@ def _method(wish: Makespan, few: int) -> str:
     return (
         f"Section 8 of the paper. Tasks are placed one by one and stay: {TASKS} on {MACHINES} "
         f"machines ({wish.runs} runs), then up to {wish.tasks:,} ({few} runs). `least_in_flight` "
-        "is Greedy, which looks at all machines for each task: 10¹⁰ looks are left out. "
-        "`power_of_two` is the two choices of Azar et al. Then requests at "
-        f"{load:.0%} of what {workers} workers of {rate:g} requests/s can do, where the balancer's "
-        f"knowledge is a snapshot, renewed every Δ seconds ({few} runs of {wish.requests:,} "
-        "requests)."
+        "is Greedy, which looks at all machines for each task; the case that would take 10¹⁰ "
+        "looks is left out. `power_of_two` is the two choices of Azar et al. In the last part, "
+        f"requests come at {load:.0%} of the rate that {workers} workers of {rate:g} requests/s "
+        "can serve, and the balancer knows a snapshot of the workers, renewed every Δ seconds "
+        f"({few} runs of {wish.requests:,} requests)."
     )
 
 
@@ -205,10 +207,10 @@ def _answer(spans: Sequence[tuple[Cell, ...]], stale: Sequence[tuple[Cell, ...]]
     old = dict(zip(staleness.AGED, next(row for row in stale if row[0] == 2.0)[1:], strict=True))
     return (
         f"Random choice ends {later['weighted_random']:.0%} later than necessary, two choices "
-        f"{later['power_of_two']:.1%}. But who goes by news that is 2 s old does worse than who "
-        f"does not look at all ({old['random by score (paper)']:.0f} services per request by the "
-        f"paper's scores, {old['weighted_random']:.0f} blindly), so ours go by what they count "
-        f"themselves ({old['own count, shortest_wait']:.1f})."
+        f"{later['power_of_two']:.1%}. But a balancer whose news is 2 s old does worse than one "
+        f"that knows nothing: a request takes {old['random by score (paper)']:.0f} service times "
+        f"with the paper's scores, and {old['weighted_random']:.0f} at random. So our balancers "
+        f"go by what they count themselves ({old['own count, shortest_wait']:.1f})."
     )
 
 
@@ -224,15 +226,16 @@ def _reading(
     return (
         f"Random choice ends {later['weighted_random']:.0%} later than necessary, two choices "
         f"{later['power_of_two']:.1%}, a ring {later['weighted_ring']:.1%}. With 10⁴ tasks on as "
-        f"many machines the fullest has {most['weighted_random']:.1f} at random, "
-        f"{most['power_of_two']:.1f} with two choices, {most['ring_of_two']:.1f} with our ring of "
-        "two: the ring saves the random number, not the last task. The order turns with the age "
-        "of the news. With snapshots renewed every 2 s, the paper's default, Greedy sends "
-        f"everybody to the same worker and takes {old['least_in_flight']:.0f} services, drawing by "
-        f"score {old['random by score (paper)']:.1f}, two choices {old['power_of_two']:.1f}, our "
-        f"damped weights {old['ring by weight (ours)']:.1f}, and no knowledge at all "
-        f"{old['weighted_random']:.1f}. So the paper's Δ(t) is no small term: by old news its "
-        "weighted choice is worse than none. Our balancers go by what they count and time "
-        f"themselves, which has no age ({old['own count, shortest_wait']:.1f} for one balancer; "
-        "several see a part each), and take only damped weights from the queue."
+        f"many machines the fullest machine has {most['weighted_random']:.1f} tasks at random, "
+        f"{most['power_of_two']:.1f} with two choices, and {most['ring_of_two']:.1f} with our "
+        "ring of two: the ring needs no random number, but is not quite as even. With old news "
+        "the order changes. With snapshots renewed every 2 s, the paper's default, Greedy sends "
+        f"all requests to the same worker, and a request takes {old['least_in_flight']:.0f} "
+        f"service times. It takes {old['random by score (paper)']:.1f} if workers are drawn by "
+        f"score, {old['power_of_two']:.1f} with two choices, {old['ring by weight (ours)']:.1f} "
+        f"with our damped weights, and {old['weighted_random']:.1f} with no knowledge at all. So "
+        "the paper's Δ(t) is not a small term: with old news its weighted choice is worse than a "
+        "blind one. Our balancers go by what they count and time themselves, which is never old "
+        f"({old['own count, shortest_wait']:.1f} for one balancer; each of several sees only a "
+        "part), and take only damped weights from the queue."
     )

@@ -1,7 +1,7 @@
-"""A job on the mesh, in virtual time: the desk and the crews that ship, with simulated children.
+"""A job on the mesh, in virtual time: the shipped desk and crews, with simulated children.
 
-Nothing of the protocol is written anew here. What a message is and how long it takes, when a node
-dies and when others notice, and what the children do is all that is simulated.
+No part of the protocol is written anew here. Only messages and their delays, deaths of nodes and
+when they are noticed, and the work of the children are simulated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Command = TypeVar("Command")
 
 
 class Driver(Generic[Event, Command]):
-    """Tells a desk or a crew what happens, and does what it says, on time."""
+    """Passes events to a desk or a crew, executes its commands, and wakes it on time."""
 
     def __init__(
         self,
@@ -42,11 +42,11 @@ class Driver(Generic[Event, Command]):
         self._over = False
 
     def tell(self, event: Event) -> None:
-        """Something happened."""
+        """Pass on one event."""
         self.tell_all([event])
 
     def tell_all(self, events: Sequence[Event]) -> None:
-        """The same for what happened together."""
+        """Pass on events that happened together."""
         if self._over:
             return
         for command in self._machine.handle_all(events, self._timeline.now):
@@ -58,7 +58,7 @@ class Driver(Generic[Event, Command]):
                 self._timeline.at(max(due, self._timeline.now), self._is_due, due)
 
     def stop(self) -> None:
-        """Nothing happens to it any more."""
+        """Pass nothing on any more."""
         self._over = True
 
     def _is_due(self, due: float) -> None:
@@ -77,7 +77,7 @@ class Member:
         self.children = Children(1, speed, mesh.timeline, self.crew.tell_all)
 
     def stop(self) -> None:
-        """Die, or be told that the job is over."""
+        """Stop, by death or because the job is over."""
         self.crew.stop()
         self.children.stop()
 
@@ -101,7 +101,8 @@ class Mesh:
         self.timeline, self.works = Timeline(), job.works
         self._job, self._network = job, network
         self._told = Outcome()
-        self._queries: dict[int, tuple[Member, int]] = {}  # open ones: who asked, in which pull
+        # Open queries: the node, and the serial of its pull.
+        self._queries: dict[int, tuple[Member, int]] = {}
         self._asked = 0
         self._desk = Driver(self.timeline, Desk(), desk_events.Tick(), self._do)
         self._members = {
@@ -111,7 +112,7 @@ class Mesh:
             self.timeline.at(time, self._die, self._members[f"node-{number}"])
 
     def run(self) -> Outcome:
-        """Until the last result is with the client."""
+        """Run until the last result is with the client."""
         for member in self._members.values():
             self._desk.tell(desk_events.NodeAppeared(member.name, Offer(1, frozenset({FUNCTION}))))
             member.crew.tell(crew_events.ClientAppeared(CLIENT))
@@ -125,7 +126,7 @@ class Mesh:
         return told
 
     def ask(self, member: Member, pull: Pull) -> None:
-        """A node's pull is on its way."""
+        """Send a node's pull to the desk."""
         self._asked += 1
         self._queries[self._asked] = member, pull.serial
         self._send(self._desk.tell, desk_events.Pulled(member.name, pull, self._asked))

@@ -1,8 +1,8 @@
-"""A fleet in outline, for traces of weeks: the shipped policy decides, by views of the same kind,
-but there is nothing else of the fleet: no scores but CPU, no records, no queue.
+"""A fleet in outline, for traces of weeks: the shipped policy decides by the same kind of view, but
+the rest of the fleet is left out: scores other than CPU, records, the queue.
 
-It takes a tenth of the time. `lab scaling` runs both on the same traffic, so that one can see what
-the outline leaves out.
+It takes a tenth of the time. `lab scaling` runs both on the same traffic, so that one can see the
+effect of what the outline leaves out.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from steelyard.lab.crew import Crew, Hand
 from steelyard.lab.site import Site
 
 CUTS = Cuts()
-DWELL_DOWN = 30.0  # the rule's default
+DWELL_DOWN = 30.0  # seconds; the default of the fleet's rule
 
 
 class Rated(Hand):
-    """A hand with the little that a view needs to know of it."""
+    """A hand with what a view needs to know of it."""
 
     __slots__ = ("before", "idle_since", "ready_at", "used")
 
@@ -30,14 +30,14 @@ class Rated(Hand):
         self.ready_at = ready_at
         self.before = 0.0  # seconds worked at the last tick
         self.used = 0.0  # percent
-        self.idle_since: float | None = ready_at  # in LU, in the words of the fleet
+        self.idle_since: float | None = ready_at  # since when it is in state LU, lightly used
 
     def idle_for(self, now: float) -> float:
-        """How long it has been in LU; less than nothing when it is not."""
+        """How long it has been in state LU; negative if it is not."""
         return -1.0 if self.idle_since is None else now - self.idle_since
 
     def rate(self, now: float, tick: float, cuts: Cuts) -> None:
-        """Utilization since the last tick."""
+        """Measure the utilization since the last tick."""
         worked = self.busy - self.free_at + now if self.free_at > now else self.busy
         self.used = used = min(100.0, 100.0 * (worked - self.before) / tick)
         self.before = worked
@@ -57,7 +57,7 @@ class Outline:
     crew: Crew = field(init=False)
     worker_seconds: float = 0.0
     actions: int = 0
-    _hands: list[Rated] = field(default_factory=list)  # booting or serving, the oldest first
+    _hands: list[Rated] = field(default_factory=list)  # hands that boot or serve, the oldest first
     _leaving: list[Rated] = field(default_factory=list)
     _ring: list[Rated] = field(default_factory=list)
     _last_action: float | None = None
@@ -68,7 +68,7 @@ class Outline:
         self.crew = Crew(self.site.slo, self.site.patience)
 
     def open(self, workers: int) -> None:
-        """Begin with so many workers that serve."""
+        """Start with so many workers that already serve."""
         self._start(workers, 0.0)
         self._ring = list(self._hands)
         self.crew.take_on(self._ring, 0.0)
@@ -78,7 +78,7 @@ class Outline:
         return len(self._ring)
 
     def tick(self, now: float) -> None:
-        """What happened since the last tick, then a decision."""
+        """Measure what happened since the last tick, then let the policy decide."""
         site = self.site
         self.worker_seconds += site.tick * (len(self._hands) + len(self._leaving))
         self._leaving = [hand for hand in self._leaving if hand.free_at > now]

@@ -11,21 +11,21 @@ from steelyard.markdown import markdown_table, with_section
 
 TITLE = """# The lab
 
-What the source documents claim, simulated with what we ship: `steelyard lab` runs the selectors
-and the core on virtual time. Written by `make lab`, each section by its own command; the same seed
-gives the same figures. Intervals are 95 % confidence intervals over seeds.
+This page checks claims of the source documents by simulation: `steelyard lab` runs the shipped
+selectors and core on virtual time. `make lab` writes the page, each section by its own command; the
+same seed gives the same figures. Intervals are 95 % confidence intervals over seeds.
 """
 
 
 def write_tables(report: Report, folder: Path) -> list[Path]:
-    """A file per table, with all digits."""
+    """Write a file per table, with all digits."""
     return [
         _write_table(table, folder / f"{report.name}-{table.name}.csv") for table in report.tables
     ]
 
 
 def write_section(report: Report, command: str, page: Path, figure: Path | None) -> None:
-    """Put the section into the document, in place of the one it had."""
+    """Put the section into the document, replacing an earlier one of the same name."""
     before = page.read_text(encoding="utf-8") if page.exists() else TITLE
     text = with_section(before, f"lab: {report.name}", _section(report, command, page, figure))
     page.parent.mkdir(parents=True, exist_ok=True)

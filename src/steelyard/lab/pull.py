@@ -1,10 +1,10 @@
 """A job whose units are pulled: a node asks the client for its next unit when it has ended one.
 
-The simplest rules: a pull carries the last result; one that finds nothing is parked, and wakes
-when a unit comes back; a unit held by a dead node goes to the front. Near the end a unit that takes
-three times as long as usual may be given to a faster node, too. Or those of seed 002, where idle
-nodes are told of through a channel, and the oldest unit under way is given out again when nothing
-else is left. The mesh's own rules are not here: `lab/mesh.py` runs them as they ship.
+The rules are simple. A pull carries the last result. A pull that finds nothing is parked, and
+answered when a unit comes back. A unit held by a dead node goes to the front. Near the end a unit
+that takes three times as long as usual may be given to a faster node, too. Or the rules are those
+of seed 002: a channel tells which nodes are idle, and the oldest unit under way is given out again
+when nothing else is left. The mesh's own rules are not here: `lab/mesh.py` runs the shipped code.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from steelyard.lab.job import Attempt, Job, Node, Outcome
 from steelyard.lab.push import Network
 from steelyard.lab.timeline import Timeline
 
-LATE = 3.0  # times the median of the seconds that a unit takes
-FASTER = 2.0  # times; a copy goes to nodes that are so much faster than all that have one
+LATE = 3.0  # times the median seconds of a unit; after that it is late
+FASTER = 2.0  # a copy goes to nodes that are so many times faster than all nodes with one
 
 
 class Hedge(Enum):
-    """What an idle node gets when every unit is under way."""
+    """The unit that an idle node gets when every unit is under way."""
 
     NOTHING = "nothing"
     FASTER = "what is late with nodes of half its pace"
-    OLDEST = "the oldest"  # seed 002, with its channels
+    OLDEST = "the oldest"  # the rule of seed 002, with its channels
 
 
 class Pull:
@@ -45,7 +45,7 @@ class Pull:
         self._parked: deque[Node] = deque()
         self._gone: set[Node] = set()  # nodes that are known to be dead
         self._done: set[int] = set()
-        self._times: list[float] = []  # seconds that units took, in order of size
+        self._times: list[float] = []  # the seconds that units took, sorted
         self._paces: dict[Node, list[float]] = {node: [] for node in self._nodes}
         self._looking = False
         self._told = Outcome()
@@ -53,7 +53,7 @@ class Pull:
             self._timeline.at(time, self._die, self._nodes[number])
 
     def run(self) -> Outcome:
-        """Until the last result is with the client."""
+        """Run until the last result is with the client."""
         for node in self._nodes:
             self._send(self._pulled, node)
         self._timeline.run()
@@ -62,10 +62,10 @@ class Pull:
         told.used /= self._job.capacity(told.makespan)
         return told
 
-    # The client
+    # The client.
 
     def _pulled(self, node: Node) -> None:
-        """Answer with a unit, or let it wait for one."""
+        """Answer a pull with a unit, or park it."""
         if node in self._gone:
             return
         unit = self._next(node)
@@ -78,7 +78,7 @@ class Pull:
         self._send(node.take, attempt)
 
     def _result(self, attempt: Attempt) -> None:
-        """A result and the next pull, in one message."""
+        """Take a result and the next pull, which come in one message."""
         unit = attempt.number
         if unit in self._done:
             self._told.lost += attempt.work
@@ -102,7 +102,7 @@ class Pull:
         return None if self._hedge is Hedge.NOTHING else self._late(node)
 
     def _oldest(self, node: Node) -> int | None:
-        """As the seed's queue of units under way: its head, which goes to the end."""
+        """The head of the queue of units under way, which then goes to its end, as in the seed."""
         for unit, attempts in self._held.items():
             if all(attempt.node is not node for attempt in attempts):
                 self._held[unit] = self._held.pop(unit)
@@ -117,22 +117,26 @@ class Pull:
         return None
 
     def _may(self, node: Node, attempts: list[Attempt]) -> bool:
-        """A copy on a node that is no faster takes the place of one that would help."""
+        """Whether the node is fast enough for a copy: a slower one would block a copy that
+        helps.
+        """
         mine = self._pace(node)
         return all(FASTER * mine <= self._pace(attempt.node) for attempt in attempts)
 
     def _pace(self, node: Node) -> float:
-        """The median of the seconds that a unit takes there; who has ended none is slow."""
+        """The median seconds of a unit there; a node that has ended none counts as slow."""
         times = self._paces[node]
         return times[len(times) // 2] if times else inf
 
     @property
     def _patience(self) -> float:
-        """Seconds until a unit is late; before the first result nobody knows."""
+        """Seconds until a unit is late; infinite before the first result."""
         return LATE * self._times[len(self._times) // 2] if self._times else inf
 
     def _park(self, node: Node) -> None:
-        """What is late only time can tell: it is looked at again when all there is would be."""
+        """Park a pull. It is looked at again when all units of now would be late: only time makes a
+        unit late.
+        """
         self._parked.append(node)
         if self._hedge is Hedge.FASTER and not self._looking and self._times:
             self._looking = True
@@ -144,20 +148,20 @@ class Pull:
             self._pulled(self._parked.popleft())
 
     def _over(self) -> None:
-        """Who still works on a copy does so for nothing."""
+        """End the job: nodes that still work on a copy do so for nothing."""
         self._told.makespan = self._timeline.now
         self._told.lost += sum(node.stop() for node in self._nodes)
         self._parked.clear()
-        self._gone.update(self._nodes)  # results under way ask for more
+        self._gone.update(self._nodes)  # results on their way would ask for more
 
-    # What goes wrong
+    # Failures.
 
     def _die(self, node: Node) -> None:
         self._told.lost += node.stop()
         self._timeline.at(self._timeline.now + self._network.notice, self._notice, node)
 
     def _notice(self, node: Node) -> None:
-        """Its unit goes back to the front, unless another node has it, too."""
+        """Put the units of a dead node back to the front, unless another node has them, too."""
         self._gone.add(node)
         for unit, attempts in list(self._held.items()):
             attempts[:] = [attempt for attempt in attempts if attempt.node is not node]
@@ -167,16 +171,16 @@ class Pull:
                 self._wake()
 
     def _wake(self) -> None:
-        """One unit wakes one node."""
+        """Wake one parked node for each unit."""
         while self._parked and self._todo:
             self._pulled(self._parked.popleft())
 
-    # Messages
+    # Messages.
 
     def _finished(self, attempt: Attempt) -> None:
         if self._hedge is Hedge.OLDEST:
-            # The node tells the channel that it is idle; the client tells all nodes that it has
-            # units; a call to ask for one besides the result.
+            # The node tells the channel that it is idle, the client tells all nodes that it has
+            # units, and the node asks for one in a call apart from the result.
             self._told.messages += 2 + len(self._nodes)
         self._send(self._result, attempt)
 

@@ -1,7 +1,7 @@
 """A job under a central balancer: it sends each unit to a node that its policy picks.
 
 The client keeps a window of units open, as one with a pool of connections does; each answer lets
-the next unit go. What the balancer knows of a node is what it counts and times itself.
+the next unit go. The balancer knows of a node only what it counts and times itself.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from steelyard.select import KEYED, POLICIES
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How long things take between those who talk."""
+    """How long messages take, and how long a death goes unnoticed."""
 
-    hop: float = 0.001  # seconds from one to the next
-    notice: float = 1.0  # seconds until others know that somebody has died
+    hop: float = 0.001  # seconds that a message takes
+    notice: float = 1.0  # seconds until others know that a node has died
 
 
 @dataclass(frozen=True, slots=True)
 class Central:
-    """A balancer."""
+    """The settings of a balancer."""
 
     policy: str
-    informed: bool = False  # weights are the speeds; otherwise all are equal
-    one_each: bool = False  # a node gets its next unit when it has answered; others wait in line
+    informed: bool = False  # the weights are the speeds; otherwise all are equal
+    # A node gets its next unit when it has answered; other units wait at the balancer.
+    one_each: bool = False
     window: int = 4  # units open, per node
-    restart: float = 10.0  # seconds until somebody has started a balancer that died
+    restart: float = 10.0  # seconds until a balancer that died is started again
 
 
 class View:
@@ -64,8 +65,8 @@ class Push:
                  for number, speed in enumerate(job.speeds)]  # fmt: skip
         self._nodes = nodes
         self._views = [View(node) for node in nodes]
-        self._todo = deque(range(len(job.works)))  # at the client
-        self._line: deque[int] = deque()  # at the balancer
+        self._todo = deque(range(len(job.works)))  # units at the client
+        self._line: deque[int] = deque()  # units at the balancer
         self._told = Outcome()
         self._down = False
         self._choose()
@@ -75,7 +76,7 @@ class Push:
             self._timeline.at(crash, self._crash, None)
 
     def run(self) -> Outcome:
-        """Until the last answer is with the client."""
+        """Run until the last answer is with the client."""
         for _ in range(self._central.window * len(self._nodes)):
             self._submit()
         self._timeline.run()
@@ -84,7 +85,7 @@ class Push:
         told.used /= self._job.capacity(told.makespan)
         return told
 
-    # The client
+    # The client.
 
     def _submit(self) -> None:
         if self._todo and not self._down:
@@ -94,11 +95,11 @@ class Push:
         told = self._told
         told.delivered += 1
         told.makespan = self._timeline.now
-        if told.delivered == len(self._job.works):  # who still works does so for nothing
+        if told.delivered == len(self._job.works):  # nodes that still work do so for nothing
             told.lost += sum(node.stop() for node in self._nodes)
         self._submit()
 
-    # The balancer
+    # The balancer.
 
     def _place(self, unit: int) -> None:
         if self._down:
@@ -131,21 +132,21 @@ class Push:
             self._try(self._line.popleft())
 
     def _choose(self) -> None:
-        """A selector of the nodes that are not known to be dead."""
+        """Make a selector of the nodes that are not known to be dead."""
         gone = {number for number, time in self._job.deaths.items()
                 if time + self._network.notice <= self._timeline.now}  # fmt: skip
         self._serving = [view for view in self._views if view.node.number not in gone]
         weights = [view.node.speed if self._central.informed else 1.0 for view in self._serving]
         self._pick = picker(self._central.policy, self._serving, weights, self._rng)
 
-    # What goes wrong
+    # Failures.
 
     def _die(self, view: View) -> None:
         self._told.lost += view.node.stop()
         self._timeline.at(self._timeline.now + self._network.notice, self._notice, view)
 
     def _notice(self, view: View) -> None:
-        """Units that were there are tried elsewhere."""
+        """Try the units of the dead node elsewhere."""
         self._choose()
         self._again(view)
 
@@ -163,7 +164,9 @@ class Push:
         return attempts
 
     def _crash(self, _: None) -> None:
-        """Every connection breaks; the nodes do not know that nobody waits any more."""
+        """Break every connection; the nodes do not know that their results are no longer
+        awaited.
+        """
         self._down = True
         open_units = [one.number for view in self._views for one in self._abandon(view)]
         self._todo.extendleft(sorted([*open_units, *self._line], reverse=True))
@@ -176,7 +179,7 @@ class Push:
         for _each in range(self._central.window * len(self._serving)):
             self._submit()
 
-    # Messages
+    # Messages.
 
     def _finished(self, attempt: Attempt) -> None:
         self._send(self._answered, attempt)
@@ -189,7 +192,7 @@ class Push:
 def picker(
     policy: str, views: Sequence[View], weights: Sequence[float], rng: random.Random
 ) -> Callable[[int], View]:
-    """Of any policy; the key of one that wants a key is the unit."""
+    """A function that picks by any policy; for a policy with keys, the unit is the key."""
     if policy in KEYED:
         keyed = KEYED[policy](views, weights, rng).pick
         return lambda unit: keyed(b"unit %d" % unit)

@@ -18,13 +18,16 @@ from steelyard.select import POLICIES
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Work takes a second on average at speed 1; the load is a share of what all workers can do."""
+    """The settings of a simulation. Work takes a second on average at speed 1; the load is a share
+    of what all workers can do.
+    """
 
     policy: str
     load: float
     requests: int
     speeds: Sequence[float] = (1.0,)
-    weights: Sequence[float] | None = None  # what the balancer is told; None: all equal
+    # The weights that the balancer is given; None: all equal.
+    weights: Sequence[float] | None = None
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -34,7 +37,7 @@ class Setting:
             raise _wrong("speeds", list(self.speeds), "a number above 0 for each worker, and one")
         if not 0 < self.load < inf:
             raise _wrong("load", self.load, "above 0")
-        if self.requests < 0:  # would never come to an end
+        if self.requests < 0:  # a negative number would never end
             raise _wrong("requests", self.requests, "0 or more")
 
 
@@ -43,7 +46,9 @@ def _wrong(what: str, value: object, right: str) -> UsageError:
 
 
 class Stage:
-    """What a simulation is made of, before it runs: experiments plan their own events besides."""
+    """The parts of a simulation, before it runs, so that experiments can plan events of
+    their own.
+    """
 
     def __init__(self, setting: Setting) -> None:
         gaps, works = generators(setting.seed, 2)
@@ -63,11 +68,11 @@ class Stage:
 
     @property
     def picks(self) -> list[int]:
-        """Requests by worker, so far."""
+        """The number of requests that each worker got so far."""
         return [worker.taken for worker in self.workers]
 
     def run(self) -> Stage:
-        """Until the last request has ended."""
+        """Run until the last request has ended."""
         self.traffic.begin()
         self.timeline.run()
         return self
@@ -79,7 +84,7 @@ class Stage:
 
 
 def one_line(load: float, servers: int, requests: int, seed: int) -> Journal:
-    """M/M/c: one line for all servers, and nothing to choose."""
+    """M/M/c: one waiting line for all servers, and no choice to make."""
     gaps, works = generators(seed, 2)
     timeline, journal = Timeline(), Journal()
     worker = Worker("worker-0", timeline, journal.note, servers=servers)

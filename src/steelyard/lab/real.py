@@ -1,7 +1,7 @@
 """Push or pull on real processes, beside the simulation of the same job.
 
-The lab touches nothing real: who runs this experiment gives it a `play`, which does (the command
-line has one that starts balancers and nodes).
+The lab itself starts no process: the caller of this experiment passes a `play` that does (the
+command line has one that starts balancers and nodes).
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ COLUMNS = (
     "scenario", "method", "makespan / ideal", "simulated", "capacity used %", "simulated ",
     "work lost %", "simulated  ", "messages / unit", "simulated   ", "worst real run",
 )  # fmt: skip
-DRAWS = 20  # simulations of one job under a balancer: to whom the largest unit goes is luck
-NOTICE = 0.05  # seconds: the connections of a process that is killed are closed at once
+DRAWS = 20  # simulations of one job under a balancer: which node gets the largest unit is luck
+NOTICE = 0.05  # seconds: the connections of a killed process are closed at once
 
 
 class Played(Protocol):
-    """What became of a job, simulated or not."""
+    """How a job ended, simulated or not."""
 
     @property
     def makespan(self) -> float: ...
@@ -51,15 +51,16 @@ class Played(Protocol):
     def used(self) -> float: ...
 
 
-Case = tuple[Job, Played, Played]  # a job, what became of it, and of its simulation
+Case = tuple[Job, Played, Played]  # a job, how it ended, and how its simulation ended
 Rows = dict[tuple[str, str], tuple[Cell, ...]]  # by scenario and method
-Play = Callable[[Job, str, int], Played]  # a job, a method, and units open per node
+Play = Callable[[Job, str, int], Played]  # its arguments: a job, a method, and units open per node
 
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """Jobs, with a seed each: units of so many seconds at speed 1, on average, on so many nodes;
-    units open at the balancer, per node."""
+    """Jobs with a seed each, for so many nodes. Units take `seconds` on average at speed 1;
+    `window` is the number of units open at the balancer, per node.
+    """
 
     play: Play
     units: int = 150
@@ -71,12 +72,12 @@ class Real:
 
 
 def run(wish: Real, watcher: Watcher) -> Report:
-    """Every method on the same jobs, while all live and with a node killed."""
+    """Run every method on the same jobs, without deaths and with a node killed."""
     cases = [(scenario, method) for scenario in SCENARIOS for method in (*PUSHED, PULL)]
     watcher.begin(wish.runs * len(cases), "jobs")
     told: dict[tuple[str, str], list[Case]] = {case: [] for case in cases}
     for number in range(wish.runs):
-        for scenario, method in cases:  # in turn: whatever disturbs does so for all
+        for scenario, method in cases:  # by turns, so that a disturbance hits all methods alike
             watcher.tell(f"{scenario}, {method}")
             job = real_job(wish, SCENARIOS.index(scenario), number)
             real = wish.play(job, method, wish.window)
@@ -102,7 +103,9 @@ def run(wish: Real, watcher: Watcher) -> Report:
         ),
         bars=(
             Bar(
-                what="every unit is delivered, once, by real processes of which one is killed",
+                what=(
+                    "every unit is delivered exactly once, by real processes of which one is killed"
+                ),
                 got="none missing or twice" if right else "some missing or twice",
                 met=right,
             ),
@@ -111,7 +114,7 @@ def run(wish: Real, watcher: Watcher) -> Report:
 
 
 def real_job(wish: Real, deaths: int, number: int = 0) -> Job:
-    """As `compare` draws it, in fewer and shorter units."""
+    """A job as `compare` draws it, with fewer and shorter units."""
     speeds = [SPEEDS[-1 - number % len(SPEEDS)] for number in range(wish.nodes)]
     drawn = draw_job(wish.units, speeds, deaths, wish.seed + number)
     return Job(
@@ -122,7 +125,7 @@ def real_job(wish: Real, deaths: int, number: int = 0) -> Job:
 
 
 def draw(report: Report, axes: Sequence[Axes]) -> None:
-    """Real beside simulated, a row per method."""
+    """Draw real and simulated makespans, a row per method."""
     names = list(dict.fromkeys(str(row[1]) for row in report.table("jobs").rows))[::-1]
     for panel, scenario in zip(axes, SCENARIOS, strict=True):
         found = [row for row in report.table("jobs").rows if row[0] == scenario]
@@ -161,7 +164,7 @@ def _mean(told: Sequence[Outcome]) -> Outcome:
 
 
 def _cells(played: Sequence[Case]) -> tuple[float, ...]:
-    """Means over the jobs, real and simulated by turns; and the worst."""
+    """Means over the jobs, real and simulated in alternation, and the worst real run."""
     real = [_shares(job, told) for job, told, _ in played]
     simulated = [_shares(job, told) for job, _, told in played]
     both = zip(_means(real), _means(simulated), strict=True)
@@ -186,15 +189,15 @@ def _method(wish: Real) -> str:
     return (
         f"{wish.runs} jobs of {wish.units} units, whose work is Pareto distributed "
         f"({wish.seconds:g} s on average at speed 1), on {wish.nodes} processes of speeds "
-        f"{speeds}: units sleep, so that they do not compete for this machine's cores. Pushed by "
-        "`steelyard balancer` to HTTP "
-        f"servers that do one unit at a time, from a client with {wish.window} units open per "
-        "node; pulled by `steelyard mesh worker`. The same node is killed (SIGKILL) at the same "
-        "time for everybody. Nodes write down what they do; lost work is counted from that. A "
-        "balancer's messages are requests and answers on both its sides, the mesh's are pulls and "
-        "grants; keep-alives count for nobody. The means are shown. Luck with the largest units is "
-        "part of a real run, as is the load of the machine; pushing is simulated "
-        f"{DRAWS} times, and the mesh's own code, which draws nothing, once."
+        f"{speeds}. Units sleep, so that they do not compete for this machine's cores. `steelyard "
+        "balancer` pushes them to HTTP servers that do one unit at a time, for a client with "
+        f"{wish.window} units open per node; or nodes of `steelyard mesh worker` pull them. With "
+        "every method the same node is killed (SIGKILL) at the same time. Nodes log what they "
+        "do, and lost work is counted from these logs. A balancer's messages are requests and "
+        "answers on both its sides, the mesh's are pulls and grants; keep-alives are not "
+        "counted. The table shows means. It is a matter of luck which node gets the largest "
+        "units in a real run, and the load of the machine has an effect. So pushing is simulated "
+        f"{DRAWS} times; the mesh's own code draws no random numbers, and is simulated once."
     )
 
 
@@ -205,9 +208,9 @@ def _of(rows: Rows, scenario: int, name: str, at: int) -> float:
 def _answer(rows: Rows) -> str:
     best = min(PUSHED, key=lambda name: _of(rows, 0, name, 2))
     return (
-        f"On real processes the mesh takes {_of(rows, 0, PULL, 2):.2f} times the shortest possible "
-        f"time ({_of(rows, 1, PULL, 2):.2f} when a node is killed), the best way to push "
-        f"(`{best}`) {_of(rows, 0, best, 2):.2f} ({_of(rows, 1, best, 2):.2f}), a ring "
+        f"On real processes the mesh takes {_of(rows, 0, PULL, 2):.2f} times the shortest "
+        f"possible time ({_of(rows, 1, PULL, 2):.2f} when a node is killed). The best way to push "
+        f"(`{best}`) takes {_of(rows, 0, best, 2):.2f} ({_of(rows, 1, best, 2):.2f}), a ring "
         f"{_of(rows, 0, 'weighted_ring', 2):.2f} ({_of(rows, 1, 'weighted_ring', 2):.2f})."
     )
 
@@ -216,12 +219,11 @@ def _reading(rows: Rows) -> str:
     off = [abs(float(row[2] or 0) / float(row[3] or 1) - 1) for row in rows.values()]
     return (
         f"The simulation is off by {max(off):.0%} at most, and by {sum(off) / len(off):.0%} on "
-        "average. Two things are between them: a few real runs are a few draws of which node "
-        "gets the largest units, and processes, HTTP and Zenoh take time to pass units on, "
-        "the more the busier the machine is. The mesh needs "
-        f"{_of(rows, 0, PULL, 8):.1f} messages per unit, a balancer "
-        f"{_of(rows, 0, 'least_in_flight', 8):.1f}. Of the job's work "
-        f"{_of(rows, 1, PULL, 6):.1f} % was done for nothing by the mesh when a node was killed, "
-        "copies of late units included, and "
-        f"{_of(rows, 1, 'least_in_flight', 6):.1f} % under `least_in_flight`."
+        "average, for two reasons. In a few real runs it is a matter of luck which node gets the "
+        "largest units; and processes, HTTP and Zenoh take time to pass units on, the more the "
+        f"busier the machine is. The mesh needs {_of(rows, 0, PULL, 8):.1f} messages per unit, a "
+        f"balancer {_of(rows, 0, 'least_in_flight', 8):.1f}. When a node was killed, "
+        f"{_of(rows, 1, PULL, 6):.1f} % of the job's work was done for nothing in the mesh, "
+        f"copies of late units included, and {_of(rows, 1, 'least_in_flight', 6):.1f} % under "
+        "`least_in_flight`."
     )

@@ -1,5 +1,6 @@
-"""References for `lab scaling`: rules of others, written anew from their documentation, and an
-oracle that knows the trace. They run within the same fleet as ours; only the rule differs."""
+"""References for `lab scaling`: other projects' rules, written from their documentation, and an
+oracle that knows the trace. They run within the same fleet as our policies; only the rule differs.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +12,17 @@ from statistics import fmean
 
 from steelyard.core.scaling.base import Verdict, View
 
-SLIP = 1e-9  # 3.0000000001 workers are 3
+SLIP = 1e-9  # so that 3.0000000001 workers count as 3
 
 
 @dataclass(slots=True)
 class Hpa:
     """Kubernetes' HorizontalPodAutoscaler, with the defaults of autoscaling/v2.
 
-    Every 15 s `ceil(n · mean / target)`, unless the ratio is within a tolerance of 0.1. Pods that
-    are not ready count as idle on the way up. On the way down the greatest of the last 300 s
-    counts; on the way up at most twice as many or four more, whichever is more, in 15 s. The mean
-    is that of the last 15 s; a metrics server would be later.
+    Every 15 s it wants `ceil(n · mean / target)` pods, unless the ratio is within a tolerance of
+    0.1. Pods that are not ready count as idle on the way up. On the way down the greatest number of
+    the last 300 s counts; on the way up the number at most doubles or grows by four in 15 s,
+    whichever is more. The mean is that of the last 15 s; a metrics server would be later.
     """
 
     target: float = 60.0
@@ -54,7 +55,7 @@ class Hpa:
         return ceil(ratio * ready - SLIP)
 
     def _stabilized(self, view: View, wanted: int) -> int:
-        if not self._wanted:  # HPA begins with what it finds, too
+        if not self._wanted:  # HPA, too, begins with the number that it finds
             self._wanted.append((view.now, view.workers))
         self._wanted.append((view.now, wanted))
         while self._wanted[0][0] < view.now - self.stabilization:
@@ -68,9 +69,10 @@ class Hpa:
 class Knative:
     """Knative's pod autoscaler (KPA), with its defaults and `containerConcurrency: 1`.
 
-    Requests in the system, those in line included, averaged over 60 s, or over 6 s in a panic: when
-    the short mean asks for twice what is ready. In a panic, and for 60 s after it, nothing shrinks.
-    Each worker is meant to have 0.7 requests; per decision the number may at most halve.
+    It averages the requests in the system, waiting ones included, over 60 s, or over 6 s in a
+    panic. A panic begins when the short mean asks for twice as many workers as are ready. In a
+    panic, and for 60 s after it, the number does not shrink. Each worker is meant to have 0.7
+    requests; one decision at most halves the number.
     """
 
     target: float = 0.7
@@ -104,9 +106,11 @@ class Knative:
 
 @dataclass(slots=True)
 class Oracle:
-    """Has at every moment what the next `boot` seconds of the trace need, and no more."""
+    """Has at every moment the workers that the next `boot` seconds of the trace need, and
+    no more.
+    """
 
-    plan: Callable[[float], int]  # the time to the workers to have then
+    plan: Callable[[float], int]  # the number of workers to have, by time
     name: str = "oracle"
     spares_busy: bool = False
 
@@ -115,7 +119,9 @@ class Oracle:
 
 
 def _concurrency(view: View) -> float:
-    """Requests at work, on average since the last tick as Knative has it, and those in line."""
+    """The mean number of requests at work since the last tick, as Knative counts them, plus the
+    waiting ones.
+    """
     at_work = sum(view.utilization.values()) / 100
     return at_work + max(0, view.open - len(view.utilization))
 

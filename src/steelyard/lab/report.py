@@ -1,4 +1,4 @@
-"""What an experiment tells: tables, bars that it had to reach, and how to read it."""
+"""The result of an experiment: tables, goals that it had to reach, and how to read it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ class Model(BaseModel):
 
 
 class Table(Model):
-    """One table; its name is also that of its CSV file."""
+    """One table; its CSV file has its name."""
 
     name: str
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    shown: bool = True  # long ones go into files only
+    shown: bool = True  # a long table goes into a file only
 
     def column(self, name: str) -> list[Cell]:
-        """All cells under that head."""
+        """All cells of the column with that head."""
         index = self.columns.index(name)
         return [row[index] for row in self.rows]
 
 
 class Bar(Model):
-    """What was to be reached, and what was."""
+    """A goal of the experiment, and the result."""
 
     what: str
     got: str
@@ -40,10 +40,10 @@ class Report(Model):
     name: str
     title: str
     method: str  # what was simulated
-    answer: str  # in a sentence or two, for who reads no further
+    answer: str  # in a sentence or two, for readers who read no further
     reading: str  # what the figures mean, in plain words
     seed: int
-    requests: int  # simulated in all
+    requests: int  # number of simulated requests
     tables: tuple[Table, ...]
     bars: tuple[Bar, ...] = ()
 
@@ -52,7 +52,7 @@ class Report(Model):
 
 
 def cell(value: Cell) -> str:
-    """A cell as a person reads it.
+    """A cell as text for people.
 
     >>> cell(12345), cell(0.98765), cell(None), cell("ring")
     ('12,345', '0.9877', '–', 'ring')

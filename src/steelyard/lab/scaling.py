@@ -1,4 +1,4 @@
-"""Autoscaling policies on traffic: synthetic, counted, or from an access log."""
+"""Autoscaling policies on traffic that is made up, counted, or read from an access log."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 NAME = "scaling"
 PANELS = 2
-LONG = 4 * 3600.0  # seconds of a trace from which on the fleet is run in outline
-PEAK = {True: 40.0, False: 12.0}  # of a trace, and of a shape
-RUNS = {True: 1, False: 3}  # a trace of weeks takes minutes for each
+LONG = 4 * 3600.0  # seconds; a longer trace is run with the outline of the fleet
+PEAK = {True: 40.0, False: 12.0}  # busy workers at the peak, of a trace (True) and of a shape
+# Runs on a trace (True) and on a shape: a trace of weeks takes minutes for each.
+RUNS = {True: 1, False: 3}
 SHOWN = "flash crowd"  # the shape that the figure shows
 COLOURS = {
     "fixed": "#999999",
@@ -49,22 +50,23 @@ COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """A trace, or all shapes; as many requests as keep `peak` workers busy in the busiest interval,
-    or `scale` times what was counted."""
+    """A trace, or all shapes. Requests are scaled so that the busiest interval keeps `peak` workers
+    busy, or to `scale` times the counts.
+    """
 
     trace: Path | None = None
-    peak: float | None = None  # None: as PEAK says
+    peak: float | None = None  # None: the default in PEAK
     scale: float | None = None
     site: Site = field(default_factory=Site)
     hpa: float = 60.0  # percent
-    whole: bool | None = None  # the shipped fleet, or its outline; None: by length
+    whole: bool | None = None  # the shipped fleet, or its outline; None: by the length of the trace
     bars: bool = False
-    runs: int | None = None  # with a seed each; None: as RUNS says
+    runs: int | None = None  # runs with a seed each; None: the default in RUNS
     seed: int = 1
 
 
 def run(wish: Scaling, watcher: Watcher) -> Report:
-    """Every policy on every traffic."""
+    """Run every policy on every traffic."""
     _check(wish.site)
     traces = [_scaled(trace, wish) for trace in _traces(wish)]
     rivals = contestants(wish.hpa)
@@ -94,7 +96,7 @@ def run(wish: Scaling, watcher: Watcher) -> Report:
 
 
 def draw(report: Report, axes: Sequence[Axes]) -> None:
-    """Workers over time, and what every policy costs for how many bad requests."""
+    """Draw the workers over time, and the cost of every policy against its bad requests."""
     rows = [list(row) for row in report.table("series").rows]
     traffics = [row[0] for row in rows]
     shown = SHOWN if SHOWN in traffics else traffics[0]
@@ -157,7 +159,7 @@ def _runs(wish: Scaling) -> int:
 def _compete(
     trace: Trace, wish: Scaling, watcher: Watcher, whole: bool | None = None
 ) -> dict[str, Outcome]:
-    """All runs of each policy, as one."""
+    """Run each policy; all its runs are added up."""
     outcomes: dict[str, Outcome] = {}
     for name, contestant in contestants(wish.hpa).items():
         watcher.tell(f"{trace.name}: {name}")
@@ -172,7 +174,7 @@ def _compete(
 
 
 def _floors(traces: Sequence[Trace], outcomes: Outcomes, wish: Scaling) -> dict[str, float]:
-    """How few requests of a run have to wait too long, for what HPA pays."""
+    """By traffic, the fewest requests of a run that must wait too long for what HPA pays."""
     runs = _runs(wish)
     return {
         trace.name: fewest_late(trace, wish.site, outcomes[trace.name]["hpa"].worker_seconds / runs)
@@ -184,7 +186,7 @@ def _method(wish: Scaling, traces: Sequence[Trace]) -> str:
     site, trace = wish.site, traces[0]
     what = (
         f"The trace {trace.name}: {trace.seconds / 3600:.0f} hours in {len(trace.counts):,} "
-        "intervals, requests at random within each"
+        "intervals, with requests at random times within each"
         if wish.trace is not None
         else "Five shapes of an hour each"
     )
@@ -201,13 +203,14 @@ def _method(wish: Scaling, traces: Sequence[Trace]) -> str:
         else "The shipped policies decide, every 2 s, in the outline of a fleet"
     )
     return (
-        f"{what}, {volume}{seeds}. A request is {site.service:g} s of work on average (log-normal, "
-        f"deviation {site.spread:g} of the mean), and late after {site.slo:g} s; a worker does one "
-        f"at a time; one line for all, from which a request is refused after {site.patience:g} s. "
-        f"A worker boots for {site.boot:g} s; {site.min} to {site.max} are allowed. {fleet}. "
-        f"All policies have their defaults, but HPA a target of {wish.hpa:g} % "
-        "(its own is 80 %: fewer workers, and more late requests); Knative has its 70 % of one "
-        "request per worker. `fixed` has all the time what is needed on "
-        "average, and the oracle what the next seconds of the trace will need. Workers needed, θ "
-        "and τ: `lab/demand.py`."
+        f"{what}, {volume}{seeds}. A request is {site.service:g} s of work on average "
+        f"(log-normal, standard deviation {site.spread:g} of the mean), and late if its answer "
+        f"takes more than {site.slo:g} s. A worker does one request at a time. All requests wait "
+        f"in one line, and are refused after {site.patience:g} s in it. A worker boots for "
+        f"{site.boot:g} s; {site.min} to {site.max} workers are allowed. {fleet}. All policies "
+        f"have their defaults, except that HPA's target is {wish.hpa:g} % (its default is 80 %: "
+        "fewer workers, and more late requests). Knative's target is its default, 70 % of one "
+        "request per worker. `fixed` always has the number of workers that is needed on average; "
+        "the oracle has as many as the next seconds of the trace will need. `lab/demand.py` "
+        "defines the workers needed, θ and τ."
     )

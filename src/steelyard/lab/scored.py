@@ -9,17 +9,18 @@ from steelyard.core.weight import FULL, follow_score, published
 from steelyard.lab.queueing import Setting, Stage
 from steelyard.select import POLICIES
 
-Weigh = Callable[[Sequence[float]], Sequence[float]]  # scores to weights
-Watch = Callable[[float, Sequence[float]], None]  # the time, and everybody's utilization
+Weigh = Callable[[Sequence[float]], Sequence[float]]  # from scores to weights
+# Called with the time, and the utilization of each worker.
+Watch = Callable[[float, Sequence[float]], None]
 
 
 def as_scored(scores: Sequence[float]) -> Sequence[float]:
-    """The paper's weights are the scores."""
+    """Weights equal to the scores, as in the paper."""
     return scores
 
 
 class Damped:
-    """The core's weights, from tick to tick."""
+    """The core's damped weights, which follow the scores from tick to tick."""
 
     def __init__(self) -> None:
         self._weights: list[float] = []
@@ -32,7 +33,7 @@ class Damped:
 
 
 class Scored:
-    """Every Δ seconds: utilization since the last time, scores, weights, a new selector."""
+    """Every Δ seconds it measures utilization, and makes scores, weights and a new selector."""
 
     def __init__(
         self, setting: Setting, age: float, weigh: Weigh, watch: Watch | None = None
@@ -46,7 +47,7 @@ class Scored:
         self._before = [0.0] * len(self.stage.workers)
 
     def run(self) -> Stage:
-        """Until the last request has ended."""
+        """Run until the last request has ended."""
         every(self._age, self._renew, self.stage)
         return self.stage.run()
 

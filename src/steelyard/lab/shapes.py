@@ -7,7 +7,7 @@ from math import cos, exp, pi
 
 from steelyard.lab.trace import Trace
 
-SECONDS, STEP = 3600, 10  # of a shape, and of its intervals
+SECONDS, STEP = 3600, 10  # seconds of a shape, and of its intervals
 
 
 def _step(time: float) -> float:
@@ -20,16 +20,16 @@ def _ramp(time: float) -> float:
 
 
 def _spike(time: float) -> float:
-    return 1.0 if time % 1200 >= 1080 else 0.2  # two minutes, three times
+    return 1.0 if time % 1200 >= 1080 else 0.2  # two minutes, three times an hour
 
 
 def _diurnal(time: float) -> float:
-    """A day in an hour."""
+    """A day, compressed into an hour."""
     return 0.6 - 0.4 * cos(2 * pi * time / SECONDS)
 
 
 def _flash_crowd(time: float) -> float:
-    """Tenfold within half a minute; then they lose interest."""
+    """Traffic grows tenfold within half a minute, and then fades."""
     since = time - 900
     if since < 0:
         return 0.1

@@ -1,6 +1,7 @@
-"""Choices by old news: what a balancer knows of the workers is a snapshot, renewed every Δ seconds.
+"""Choices by old information: what a balancer knows of the workers is a snapshot, renewed every Δ
+seconds.
 
-The model of the bulletin board (Mitzenmacher, "How useful is old information?", 2000).
+This is the model of the bulletin board (Mitzenmacher, "How useful is old information?", 2000).
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from steelyard.lab.scored import Damped, Scored, as_scored, every
 from steelyard.lab.worker import Worker
 from steelyard.select import POLICIES
 
-AGES = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds; the paper's queue is renewed every 2
-LOAD, WORKERS, RATE = 0.8, 10, 10.0  # the rate is in requests per second of one worker
+AGES = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds; the paper's queue is renewed every 2 s
+LOAD, WORKERS, RATE = 0.8, 10, 10.0  # the rate is the requests per second of one worker
 WARM_UP = 0.1
 
 
 class Seen:
-    """A worker as it was when the last snapshot was taken."""
+    """A worker as it was at the last snapshot."""
 
     __slots__ = ("cost", "inflight", "worker")
 
@@ -31,7 +32,7 @@ class Seen:
 
 
 def by_lines(setting: Setting, age: float) -> Stage:
-    """A policy that goes by those in flight, as the last snapshot tells them."""
+    """Run a policy that goes by the requests in flight, as of the last snapshot."""
     stage = Stage(setting)
     if age:
         seen = [Seen(worker) for worker in stage.workers]
@@ -47,12 +48,12 @@ def by_lines(setting: Setting, age: float) -> Stage:
 
 
 def by_score(setting: Setting, age: float) -> Stage:
-    """The paper: drawn by score, which is 100 − utilization over the last Δ seconds."""
+    """Run the paper's rule: draw by score, which is 100 − utilization over the last Δ seconds."""
     return Scored(setting, age, as_scored).run()
 
 
 def by_weight(setting: Setting, age: float) -> Stage:
-    """Ours: a ring by the core's weight, which follows the score, damped."""
+    """Run our rule: a ring by the core's weight, which follows the score, damped."""
     return Scored(setting, age, Damped()).run()
 
 
@@ -63,14 +64,15 @@ AGED: dict[str, tuple[str, Aged]] = {
     "ring_of_two": ("ring_of_two", by_lines),
     "random by score (paper)": ("weighted_random", by_score),
     "ring by weight (ours)": ("weighted_ring", by_weight),
-    # These know nothing that ages: nothing at all, and what the balancer counts and times itself.
+    # The information of these two never ages: the first has none, the second counts and times
+    # itself.
     "weighted_random": ("weighted_random", lambda setting, _: Stage(setting).run()),
     "own count, shortest_wait": ("shortest_wait", lambda setting, _: Stage(setting).run()),
 }
 
 
 def time_in_system(name: str, age: float, requests: int, seeds: Sequence[int]) -> float | None:
-    """Mean over the seeds, in services; None where there is no time to measure over."""
+    """The mean over the seeds, in service times; None where there is no span to measure over."""
     policy, simulate = AGED[name]
     if simulate in (by_score, by_weight) and not age:
         return None

@@ -1,4 +1,4 @@
-"""The standings of a contest: tables, what they mean, and the bars to be reached."""
+"""The standings of a contest: tables, their meaning, and the goals to be reached."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def policy_table(outcomes: Outcomes) -> Table:
 
 
 def outline_table(outcomes: Outcomes, outlined: Outcomes) -> Table:
-    """What the outline leaves out."""
+    """Compare the shipped fleet with its outline."""
     cells = [
         (traffic, name, 100 * one.tally.bad, 100 * outlined[traffic][name].tally.bad,
          one.workers, outlined[traffic][name].workers)
@@ -55,7 +55,7 @@ def outline_table(outcomes: Outcomes, outlined: Outcomes) -> Table:
 
 
 def series_table(outcomes: Outcomes) -> Table:
-    """For the figure."""
+    """The table that the figure is drawn from."""
     names = next(iter(outcomes.values())).keys()
     cells = [
         (traffic, *moments[0][:2], *(ready for _, _, ready in moments))
@@ -72,13 +72,14 @@ def series_table(outcomes: Outcomes) -> Table:
 
 
 def answer(outcomes: Outcomes) -> str:
-    """Which policy to take."""
+    """Which policy to take, in a sentence."""
     ours = min(OURS, key=lambda name: _bad(outcomes, name))
     if _bad(outcomes, ours) >= _bad(outcomes, "hpa") or _cost(outcomes, ours) >= _cost(
         outcomes, "hpa"
     ):
         return (
-            f"`{ours}` does not beat HPA's rule in both on this traffic: {_told(outcomes, ours)}, "
+            f"`{ours}` does not beat HPA's rule in both bad requests and workers on this "
+            f"traffic: {_told(outcomes, ours)}, "
             f"HPA {_told(outcomes, 'hpa')}."
         )
     return (
@@ -93,22 +94,24 @@ def _told(outcomes: Outcomes, name: str) -> str:
 
 
 def reading(outcomes: Outcomes) -> str:
-    """All traffics together, and for shapes what is seen in each of them."""
+    """What the figures mean, over all traffic."""
     names = ("step", *OURS, "hpa", "knative", "oracle")
     told = ", ".join(f"`{name}` {_bad(outcomes, name):.2g} % at {_cost(outcomes, name):.2f}"
                      for name in names)  # fmt: skip
     summary = (
-        "Requests failed or late, at so many times the oracle's worker-seconds: " + told + ". "
+        "The share of requests that failed or were late, and the worker-seconds as a multiple of "
+        f"the oracle's: {told}. "
     )
     ours = min(OURS, key=lambda name: _bad(outcomes, name))
     less = 1 - _cost(outcomes, ours) / _cost(outcomes, "hpa")
     return summary + (
-        f"Of ours `{ours}` has the fewest, with {abs(less):.0%} {'fewer' if less > 0 else 'more'} "
-        "worker-seconds than HPA's rule. Some are left to everybody but the oracle: a jump is late "
-        "until workers have booted. `step` adds one worker per boot, and retires none before "
-        "utilization is below a fifth. HPA looks every 15 s, cannot see beyond 100 %, and holds "
-        "for 300 s what it wanted once. `target` goes by arrivals where utilization ends, and "
-        "holds for 120 s."
+        f"Of our policies, `{ours}` has the fewest bad requests, with {abs(less):.0%} "
+        f"{'fewer' if less > 0 else 'more'} worker-seconds than HPA's rule. Only the oracle "
+        "avoids late requests after a jump: with any other policy they are late until more "
+        "workers have booted. `step` adds one worker per boot, and retires none before "
+        "utilization is below a fifth. HPA looks every 15 s, cannot see a load beyond 100 %, and "
+        "keeps for 300 s the most that it wanted. `target` goes by arrivals where utilization is "
+        "at its limit, and keeps the most that it wanted for 120 s."
     )
 
 
@@ -124,8 +127,9 @@ def _cost(outcomes: Outcomes, name: str) -> float:
 
 
 def bars(outcomes: Outcomes, floors: dict[str, float]) -> Iterator[Bar]:
-    """One of ours against HPA's rule, and against the paper's; `floors` are the fewest requests of
-    a run that have to wait too long, for what HPA pays."""
+    """The goals: one of our policies beats HPA's rule, and the paper's. `floors` are, by traffic,
+    the fewest requests of a run that must wait too long for what HPA pays.
+    """
     for traffic, by in outcomes.items():
         hpa, step, floor = by["hpa"], by["step"], floors[traffic]
         won = [
@@ -134,15 +138,19 @@ def bars(outcomes: Outcomes, floors: dict[str, float]) -> Iterator[Bar]:
         ]  # fmt: skip
         met = [name for name in won if by[name].tally.bad <= step.tally.bad]
         yield Bar(
-            what=f"{traffic}: one of ours with fewer bad requests and fewer worker-seconds than "
-            "HPA's rule",
+            what=(
+                f"{traffic}: one of our policies has fewer bad requests and fewer worker-seconds "
+                "than HPA's rule"
+            ),
             got=_against(by, *OURS, "hpa"),
             met=bool(won),
         )
         yield Bar(
-            what=f"{traffic}: and the same one with no more bad requests than `step`",
-            got=f"{_against(by, *OURS, 'step')}; who knows the trace and pays what HPA does: "
-            f"{floor:.0f} late by waiting in a run, by theory",
+            what=f"{traffic}: the same policy has no more bad requests than `step`",
+            got=(
+                f"{_against(by, *OURS, 'step')}; by theory, {floor:.0f} are late by waiting in a "
+                "run if the trace is known and as much is paid as HPA pays"
+            ),
             met=bool(met),
         )
 

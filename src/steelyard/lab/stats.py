@@ -15,13 +15,13 @@ class Estimate:
     """A mean with its 95 % confidence interval, and the extremes of the runs."""
 
     mean: float
-    margin: float  # nan when there was one run only
+    margin: float  # nan if there was only one run
     least: float
     most: float
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Of independent runs.
+    """The estimate from independent runs.
 
     >>> told = estimate([1.0, 2.0, 3.0])
     >>> told.mean, round(told.margin, 1)

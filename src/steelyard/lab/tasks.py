@@ -10,14 +10,14 @@ from steelyard.select import POLICIES
 
 
 class Machine:
-    """What selectors know of it, and the work that it has got."""
+    """A machine: what selectors know of it, and the work that it has."""
 
     __slots__ = ("cost", "inflight", "speed", "work")
 
     def __init__(self, speed: float) -> None:
         self.speed = speed
         self.inflight = 0
-        self.cost = 0.0  # no task ends, so nobody learns how fast it is
+        self.cost = 0.0  # no task ends, so its speed is never learned
         self.work = 0.0
 
 
@@ -26,7 +26,7 @@ class Placement:
     """Where the tasks of one run went."""
 
     machines: Sequence[Machine]
-    largest: float  # of all tasks
+    largest: float  # the largest of all tasks
 
     @property
     def most(self) -> int:
@@ -40,7 +40,9 @@ class Placement:
 
     @property
     def optimum(self) -> float:
-        """No schedule is shorter: all machines busy to the end, or the largest task alone."""
+        """A lower bound of the makespan: all machines busy to the end, or the largest task
+        alone.
+        """
         speeds = [machine.speed for machine in self.machines]
         total = sum(machine.work for machine in self.machines)
         return max(total / sum(speeds), self.largest / max(speeds))
@@ -51,7 +53,7 @@ class Placement:
 
 
 def place(policy: str, speeds: Sequence[float], sizes: Sequence[float], seed: int) -> Placement:
-    """Each task in turn, where the policy says; weights are the speeds."""
+    """Place each task in turn where the policy says; the weights are the speeds."""
     machines = [Machine(speed) for speed in speeds]
     pick = POLICIES[policy](machines, speeds, random.Random(seed)).pick
     for size in sizes:

@@ -64,7 +64,7 @@ def two_choices_length(load: float, choices: int = 2) -> float:
 
 
 def random_maximum(balls: int, bins: int) -> float:
-    """The expected maximum load when each ball goes into any bin.
+    """The expected maximum load when each ball goes into a random bin.
 
     E[max] = Σ P(max > k), with loads taken as independent Poisson variables: exact in the limit,
     and off by less than 0.1 for the numbers of the lab.

@@ -1,7 +1,7 @@
-"""The timeline: virtual time, and what is to happen on it.
+"""The timeline: virtual time, and the events planned on it.
 
-Time jumps from one event to the next, so a simulated hour takes as long as its events do. Events
-of the same moment happen in the order in which they were planned: the same seed gives the same run.
+Time jumps from one event to the next, so a simulated hour takes as long as its events do. Events of
+the same moment happen in the order in which they were planned: the same seed gives the same run.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Timeline:
         self._order = count().__next__
 
     def at(self, time: float, do: Callable[[Any], object], what: Any) -> None:
-        """Have `do(what)` happen at that time, which must not be over."""
+        """Plan `do(what)` for that time, which must not be in the past."""
         if time < self.now:
-            raise ValueError(f"{time} is over: it is {self.now}")
+            raise ValueError(f"{time} is in the past: it is {self.now} now")
         heappush(self._events, (time, self._order(), do, what))
 
     def run(self, until: float = inf) -> float:
-        """Let everything happen up to that time, it included; returns the time of the last."""
+        """Let all events up to and including that time happen; return the time of the last one."""
         events = self._events
         while events and events[0][0] <= until:
             self.now, _, do, what = heappop(events)

@@ -1,4 +1,4 @@
-"""Utilization over time: section 3.5.3, with a new queue every 2 s."""
+"""Utilization over time: section 3.5.3 of the paper, with a new queue every 2 s."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 NAME = "timeseries"
 PANELS = 3
-EVERY = 2.0  # seconds from queue to queue, as in the paper
-WORKERS, RATE = 4, 20.0  # requests per second of one worker
-HIGH = 50.0  # the utilization above which the paper sees fewer choices
+EVERY = 2.0  # seconds between two queues, as in the paper
+WORKERS, RATE = 4, 20.0  # the rate is the requests per second of one worker
+HIGH = 50.0  # percent of utilization above which the paper sees fewer choices
 BINS = range(0, 100, 10)
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00")  # of workers
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00")  # one for each worker
 
 
 class Mode(NamedTuple):
@@ -37,7 +37,9 @@ class Mode(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """One worker at one queue: what the queue says, and its share of the choices until the next."""
+    """One worker in one queue: its utilization there, and its share of the choices until the next
+    queue.
+    """
 
     time: float
     worker: int
@@ -47,7 +49,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Timeseries:
-    """Runs of so many seconds, at a share of what the workers can do."""
+    """Runs of so many seconds, with a load that is a share of what the workers can do."""
 
     runs: int = 100
     seconds: int = 60
@@ -56,7 +58,7 @@ class Timeseries:
 
 
 class RandomQueue:
-    """The paper's script: each queue has random scores, whatever the workers do."""
+    """The paper's script: each queue has random scores, independent of what the workers do."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -75,12 +77,12 @@ MODES = {
     "random queues (paper)": Mode("weighted_random", RandomQueue, random_queue=True),
     "measured, by score (paper)": Mode("weighted_random", lambda _: as_scored),
     "measured, damped ring (ours)": Mode("weighted_ring", lambda _: Damped()),
-    "equal weights": Mode("weighted_ring", lambda _: _equal),  # what the traffic alone does
+    "equal weights": Mode("weighted_ring", lambda _: _equal),  # the effect of the traffic alone
 }
 
 
 def run(wish: Timeseries, watcher: Watcher) -> Report:
-    """All modes, with the same traffic."""
+    """Run all modes with the same traffic."""
     watcher.begin(len(MODES) * wish.runs, "runs")
     told = {name: [_observe(name, wish, number, watcher) for number in range(wish.runs)]
             for name in MODES}  # fmt: skip
@@ -91,9 +93,9 @@ def run(wish: Timeseries, watcher: Watcher) -> Report:
         title="Time series: utilization from queue to queue",
         method=(
             f"Section 3.5.3 of the paper: {WORKERS} equal workers of {RATE:g} requests/s, "
-            f"{wish.load:.0%} load, a new queue every {EVERY:g} s, {wish.runs} runs of "
+            f"{wish.load:.0%} load, a new queue of workers every {EVERY:g} s, {wish.runs} runs of "
             f"{wish.seconds} s. In the paper's script scores are random; here they are also "
-            "measured, so that a choice has consequences. A share of 1 is a worker's fair one."
+            "measured, so that a choice has consequences. A share of 1 is a worker's fair share."
         ),
         answer=_answer(steadiness),
         reading=_reading(moments, steadiness),
@@ -124,7 +126,7 @@ def run(wish: Timeseries, watcher: Watcher) -> Report:
 
 
 def draw(report: Report, axes: Sequence[Axes]) -> None:
-    """The first run by score and by ours, and the choices by utilization."""
+    """Draw the first run by score and by our weights, and the choices by utilization."""
     series = report.table("series").rows
     for panel, name in zip(axes, list(MODES)[1:3], strict=False):
         for worker, colour in enumerate(COLOURS):
@@ -152,7 +154,7 @@ def _requests(wish: Timeseries) -> int:
 
 
 def _observe(name: str, wish: Timeseries, number: int, watcher: Watcher) -> list[Moment]:
-    """What the queues of one run said, and what was chosen by them."""
+    """Run one mode once; return what each queue said and which share each worker then got."""
     watcher.tell(name)
     mode, seed = MODES[name], wish.seed * wish.runs + number
     weigh = mode.weigh(random.Random(seed))
@@ -169,7 +171,7 @@ def _observe(name: str, wish: Timeseries, number: int, watcher: Watcher) -> list
 
 
 def _noted(weigh: Weigh, queues: list[tuple[float, Sequence[float], list[int]]]) -> Weigh:
-    """With random queues the utilization is what the queue says, not what was measured."""
+    """Note the queue's own scores: with random queues these count, not the measured utilization."""
 
     def noting(scores: Sequence[float]) -> Sequence[float]:
         told = weigh(scores)
@@ -190,7 +192,7 @@ def _moments(queues: Sequence[tuple[float, Sequence[float], list[int]]]) -> Iter
 
 def _choice_rows(moments: dict[str, list[Moment]]) -> Iterator[tuple[Cell, ...]]:
     for low in BINS:
-        high = low + BINS.step if low + BINS.step < 100 else 101  # the last holds 100, too
+        high = low + BINS.step if low + BINS.step < 100 else 101  # the last bin includes 100
         shares = [[one.share for one in each if low <= one.used < high]
                   for each in moments.values()]  # fmt: skip
         means = [fmean(each) if each else None for each in shares]
@@ -218,9 +220,9 @@ def _answer(steadiness: Sequence[tuple[Cell, ...]]) -> str:
     _, by_score, ours, equal = MODES
     swing = {row[0]: float(row[2] or 0) for row in steadiness}
     return (
-        "Sending requests by score, as the paper does, makes a worker's utilization swing by "
-        f"{swing[by_score]:.0f} points from its mean; by our damped weights it is "
-        f"{swing[ours]:.0f}, and {swing[equal]:.0f} by the traffic alone."
+        "Sending requests by score, as the paper does, makes a worker's utilization deviate by "
+        f"{swing[by_score]:.0f} points from its mean. With our damped weights it is "
+        f"{swing[ours]:.0f} points; the traffic alone causes {swing[equal]:.0f}."
     )
 
 
@@ -230,13 +232,13 @@ def _reading(moments: dict[str, list[Moment]], steadiness: Sequence[tuple[Cell, 
     own = 1 - (swing[equal] / swing[by_score]) ** 2
     above, below = (_above(moments[drawn], high=high) for high in (True, False))
     return (
-        f"The paper sees the chance of new requests drop above {HIGH:g} % utilization. With its "
-        f"random queues it does: a worker above gets {above:.2f} of its fair share, one below "
-        f"{below:.2f}; but there is no step at {HIGH:g} %, the share falls evenly, as the "
-        "weight is the score. Where scores are measured the same rule overshoots: who was busy is "
-        "left alone, is idle in the next queue, and then gets too much. Utilization deviates by "
-        f"{swing[by_score]:.1f} points by score, by {swing[ours]:.1f} with our damped weights on a "
-        f"ring, and by {swing[equal]:.1f} with equal weights, which is what the traffic alone "
-        f"does. Of the variance by score {own:.0%} is the rule's own, which the paper takes for "
-        "unavoidable."
+        f"The paper says that the chance of new requests drops above {HIGH:g} % utilization. With "
+        f"its random queues it does: a worker above gets {above:.2f} of its fair share, one below "
+        f"{below:.2f}. But there is no step at {HIGH:g} %: the share falls evenly, as the weight "
+        "is the score. If scores are measured, the same rule overshoots: a busy worker gets few "
+        "requests, is idle in the next queue, and then gets too many. Utilization deviates by "
+        f"{swing[by_score]:.1f} points with weights by score, by {swing[ours]:.1f} with our "
+        f"damped weights on a ring, and by {swing[equal]:.1f} with equal weights, which is the "
+        f"effect of the traffic alone. So the rule itself causes {own:.0%} of the variance with "
+        "weights by score; the paper takes that for unavoidable."
     )

@@ -20,10 +20,12 @@ class Trace:
 
     def __post_init__(self) -> None:
         if not self.counts or sum(self.counts) <= 0:
-            raise UsageError(f"{self.name}: no requests", hint="a trace needs at least one request")
+            raise UsageError(
+                f"{self.name} has no requests", hint="a trace needs at least one request"
+            )
         if any(count < 0 for count in self.counts):
             raise UsageError(
-                f"{self.name}: a negative count", hint="counts are requests: 0 or more"
+                f"{self.name} has a negative count", hint="counts are requests: 0 or more"
             )
         if any(after <= before for before, after in pairwise(self.edges)):
             raise UsageError(f"{self.name}: times are not sorted", hint="sort its lines by time")
@@ -42,13 +44,13 @@ class Trace:
         return max(rate for _, _, rate in self.intervals())
 
     def intervals(self) -> Iterator[tuple[float, float, float]]:
-        """(begin, end, requests per second), beginning at 0."""
+        """Yield (begin, end, requests per second) of each interval; the first begins at 0."""
         zero = self.edges[0]
         for (begin, end), count in zip(pairwise(self.edges), self.counts, strict=True):
             yield begin - zero, end - zero, count / (end - begin)
 
     def between(self, begin: float, end: float) -> Iterator[tuple[float, float, float]]:
-        """The parts of intervals from `begin` to `end`; both count from the trace's beginning."""
+        """The parts of intervals between two times, which count from the beginning of the trace."""
         zero = self.edges[0]
         number = max(0, bisect_right(self.edges, begin + zero) - 1)
         while number < len(self.counts) and self.edges[number] - zero < end:

@@ -1,7 +1,8 @@
-"""Traces from files: counts in CSV, or an access log (combined or JSON); the first line tells.
+"""Traces from files: counts in CSV, or an access log (combined or JSON); the first line decides.
 
-CSV has a time and a count in each line: seconds, or a date as in ISO 8601. A line counts from its
-time to that of the next. Where lines are missing, the count before them is taken to go on.
+Each line of a CSV file has a time and a count. The time is in seconds, or a date in ISO 8601. The
+count holds from its time to that of the next line. If lines are missing, the count before them is
+repeated.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from statistics import median
 from steelyard.errors import UsageError
 from steelyard.lab.trace import Trace
 
-BIN = 10  # seconds that lines of a log are counted together
-HOLE = 12  # intervals: what is missing for longer is not made up
+BIN = 10  # seconds; lines of a log are counted in intervals of this length
+HOLE = 12  # intervals: a longer gap is not filled
 COMBINED = re.compile(r"\[(\d{2}/[A-Za-z]{3}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4})\]")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 HINT = "CSV with `time,requests`, or an access log, combined or JSON"
@@ -46,7 +47,7 @@ def read_trace(path: Path) -> Trace:
 def _counted(path: Path, lines: Sequence[str]) -> Trace:
     rows = list(_rows(path, lines))
     if len(rows) < 2:
-        raise UsageError(f"--trace {path}: one line tells no interval", hint="give two or more")
+        raise UsageError(f"--trace {path}: one line is not an interval", hint="give two or more")
     for number, ((before, _), (after, _)) in enumerate(pairwise(rows), 2):
         if after <= before:
             raise UsageError(f"--trace {path}: times are not sorted (count {number})",
@@ -73,7 +74,7 @@ def _rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[float, float]]:
             if number == 1:
                 continue  # the names of the columns
             raise UsageError(
-                f"--trace {path}, line {number}: no time and count", hint=HINT
+                f"--trace {path}, line {number} has no time and count", hint=HINT
             ) from error
         if not isfinite(told[0]) or not 0 <= told[1] < inf:
             raise UsageError(f"--trace {path}, line {number}: a count of {count} at {time}",
@@ -89,18 +90,20 @@ def _time(text: str) -> float:
 
 
 def _stamp(when: datetime) -> float:
-    """A time without a zone is UTC: no clock is put forward in the middle of a trace."""
+    """Seconds since 1970. A time without a zone is taken as UTC, which has no daylight saving."""
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def _logged(path: Path, lines: Sequence[str], when: Callable[[str], float]) -> Trace:
-    """Lines of a log stand in the order of their ends, so they are counted, not compared."""
+    """Count the lines of a log. They stand in the order in which requests ended, so times may go
+    back.
+    """
     bins: Counter[int] = Counter()
     for number, line in enumerate(lines, 1):
         try:
             bins[int(when(line) // BIN)] += 1
         except (ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"--trace {path}, line {number}: no time in it", hint=HINT) from error
+            raise UsageError(f"--trace {path}, line {number} has no time", hint=HINT) from error
     first, last = min(bins), max(bins)
     edges = [float(BIN * (number - first)) for number in range(first, last + 2)]
     return Trace(path.stem, edges, [bins[number] for number in range(first, last + 1)])
@@ -111,12 +114,12 @@ def _combined_time(line: str) -> float:
     if found is None:
         raise ValueError(line)
     day, month, rest = found[1].split("/")
-    number = MONTHS.index(month) + 1  # not by strptime, which goes by the words of a locale
+    number = MONTHS.index(month) + 1  # strptime would go by the words of the locale
     return _stamp(datetime.strptime(f"{day}/{number}/{rest}", "%d/%m/%Y:%H:%M:%S %z"))
 
 
 def _json_time(line: str) -> float:
-    """As our gateway writes it, and under the names of others."""
+    """The time of a JSON line, under our gateway's name for it or another usual one."""
     told = json.loads(line)
     for name in ("time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601"):
         if name in told:

@@ -1,4 +1,4 @@
-"""Traffic: requests that arrive one after the other, and are handed to a worker each."""
+"""Traffic: requests that arrive one after the other; each is handed to a worker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.lab.worker import Request, Worker
 
 
 class Traffic:
-    """So many requests; `gap` draws the time between two, `work` the work of one."""
+    """So many requests; `gap` draws the time between two of them, `work` the work of one."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class Traffic:
         self._left = requests
         self._gap = gap
         self._work = work
-        self.pick = pick  # may be exchanged, as a balancer exchanges its selector
+        self.pick = pick  # may be replaced, as a balancer replaces its selector
 
     def begin(self) -> None:
         """Plan the first request; each plans the next."""
@@ -52,16 +52,18 @@ class Journal:
         self._times: list[float] = []
 
     def note(self, request: Request) -> None:
-        """A request has ended."""
+        """Note a request that has ended."""
         self._waits.append(request.began - request.came)
         self._times.append(request.ended - request.came)
 
     def waits(self, warm_up: float = 0.0) -> NDArray[np.float64]:
-        """Seconds in line, without the first share of the requests: the start is not typical."""
+        """Seconds of waiting. The first share of the requests is left out, as the start is not
+        typical.
+        """
         return _after(self._waits, warm_up)
 
     def times(self, warm_up: float = 0.0) -> NDArray[np.float64]:
-        """Seconds in line and at work."""
+        """Seconds of waiting and work."""
         return _after(self._times, warm_up)
 
 

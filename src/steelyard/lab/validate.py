@@ -1,4 +1,4 @@
-"""Is the simulator right? Against closed forms, and published simulations of two choices."""
+"""Is the simulator right? A comparison with closed forms and with published simulations."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NAME = "validate"
 PANELS = 2
 WARM_UP = 0.1  # share of a run that does not count
 RUNS = 10
-CLOSE = 0.02  # share of the closed form
-# One line takes longer to be sure of: with 8 servers at half load one request in 17 waits at all,
-# and the interval of 10⁶ requests is ±4 %.
+CLOSE = 0.02  # relative to the closed form
+# A single waiting line needs longer runs: with 8 servers at half load only one request in 17 waits
+# at all, and the interval of 10⁶ requests is ±4 %.
 LONGER = 8
 LINES = [(load, servers) for load in (0.5, 0.7) for servers in (1, 2, 8)]  # M/M/c
 COLUMNS = ("simulated", "± 95 %", "off by %", "")
@@ -38,7 +38,7 @@ class Validate:
 
 
 def run(wish: Validate, watcher: Watcher) -> Report:
-    """Both tables."""
+    """Make both tables."""
     watcher.begin((len(LINES) + len(TWO_CHOICES_PUBLISHED)) * RUNS, "runs")
     each = wish.requests // RUNS
     waits = [_line_row(load, servers, LONGER * each, wish.seed, watcher) for load, servers in LINES]
@@ -48,9 +48,9 @@ def run(wish: Validate, watcher: Watcher) -> Report:
         name=NAME,
         title="Is the simulator right?",
         method=(
-            f"{RUNS} runs of {LONGER * each:,} requests for each case of one line and of {each:,} "
-            "for each of two choices, without the first tenth of a run. "
-            "Arrivals are Poisson, services take a second on average (exponential)."
+            f"{RUNS} runs of {LONGER * each:,} requests for each case with one waiting line, and "
+            f"of {each:,} for each case with two choices; the first tenth of a run does not "
+            "count. Arrivals are Poisson; a service takes a second on average (exponential)."
         ),
         answer=_answer(waits, lengths),
         reading=_reading(waits, lengths),
@@ -78,7 +78,7 @@ def run(wish: Validate, watcher: Watcher) -> Report:
 
 
 def draw(report: Report, axes: Sequence[Axes]) -> None:
-    """Simulated against known, both panels."""
+    """Draw simulated and known values, a panel for each table."""
     for panel, name, known in zip(
         axes, ("mmc", "two-choices"), ("Erlang C", "published"), strict=True
     ):
@@ -116,14 +116,15 @@ def _pair_row(
             "power_of_two", load, requests, [1.0] * workers, seed=_seed(seed, load, workers, number)
         )
         times = Stage(setting).run().journal.times(WARM_UP)
-        runs.append(load * float(times.mean()))  # Little: what is there = rate · time
+        # Little's law: requests in the system = rate · time.
+        runs.append(load * float(times.mean()))
         watcher.step()
     known = TWO_CHOICES_PUBLISHED[load, workers]
     return (load, workers, two_choices_length(load), known, *_compared(estimate(runs), known))
 
 
 def _seed(seed: int, load: float, size: int, number: int) -> int:
-    """A seed of its own for every run: with the same ones all cases would be off to one side."""
+    """A seed of its own for every run: with the same seeds all cases would err to the same side."""
     return random.Random(f"{seed} {load} {size} {number}").getrandbits(32)
 
 
@@ -144,16 +145,14 @@ def _worst(rows: Sequence[tuple[Cell, ...]]) -> float:
 
 def _answer(waits: Sequence[tuple[Cell, ...]], lengths: Sequence[tuple[Cell, ...]]) -> str:
     worst = max(_worst(waits), _worst(lengths))
-    return (
-        f"{'Yes' if worst <= 2 else 'No'}: it is off by {worst:.1f} % at most from what is known."
-    )
+    return f"{'Yes' if worst <= 2 else 'No'}: it is off by {worst:.1f} % at most from known values."
 
 
 def _reading(waits: Sequence[tuple[Cell, ...]], lengths: Sequence[tuple[Cell, ...]]) -> str:
     inside = sum(bool(row[-1]) for row in [*waits, *lengths])
     return (
-        f"The simulator is within {_worst(waits):.1f} % of the closed form for one line, and "
-        f"within {_worst(lengths):.1f} % of published simulations of two choices; {inside} of "
-        f"{len(waits) + len(lengths)} known values lie within the 95 % interval of ours. So what "
-        "follows is about the policies, not about the simulator."
+        f"The simulator is within {_worst(waits):.1f} % of the closed form for one waiting line, "
+        f"and within {_worst(lengths):.1f} % of published simulations of two choices; {inside} of "
+        f"{len(waits) + len(lengths)} known values lie within the 95 % interval of ours. So the "
+        "results below are about the policies, not about the simulator."
     )

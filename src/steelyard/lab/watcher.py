@@ -1,4 +1,4 @@
-"""Who sees how an experiment goes on."""
+"""The observer of an experiment's progress."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Protocol
 
 
 class Watcher(Protocol):
-    """Shows progress, or does not."""
+    """Shows the progress of an experiment, or ignores it."""
 
     def begin(self, steps: int, what: str) -> None: ...
-    def tell(self, text: str) -> None: ...  # what is done next
+    def tell(self, text: str) -> None: ...  # tells what is done next
     def step(self) -> None: ...

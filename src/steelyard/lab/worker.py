@@ -1,4 +1,4 @@
-"""A worker of the lab: servers with one line, first come, first served."""
+"""A worker of the lab: one server or several with one waiting line, first come, first served."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from steelyard.lab.timeline import Timeline
 
 
 class Request:
-    """One request: when it came, how much work it is, and what became of it."""
+    """One request: when it came, how much work it is, and when it began and ended."""
 
     __slots__ = ("began", "came", "ended", "joined", "work", "worker")
 
     worker: Worker
-    joined: int  # the length of its worker's line, itself included
+    joined: int  # requests at its worker when it came, itself included
 
     def __init__(self, came: float, work: float) -> None:
         self.came = came
@@ -23,7 +23,7 @@ class Request:
 
 
 class Worker:
-    """Knows of itself what selectors want to know: `name`, `inflight` and `cost`."""
+    """A worker with the properties that selectors need: `name`, `inflight` and `cost`."""
 
     __slots__ = (
         "_done",
@@ -50,16 +50,17 @@ class Worker:
         self.name = name
         self.speed = speed
         self.inflight = 0
-        self.taken = 0  # requests, ever
-        self.cost = 0.0  # seconds, as its policy's gauge works them out
-        self.busy = 0.0  # seconds that its servers have worked, or are bound to
+        self.taken = 0  # requests accepted in total
+        self.cost = 0.0  # seconds, as the gauge of the policy calculates them
+        # Seconds that its servers have worked, or will work on requests they have begun.
+        self.busy = 0.0
         self._timeline = timeline
         self._done = done
         self._free = servers
         self._line: deque[Request] = deque()
 
     def take(self, request: Request) -> None:
-        """Work on it, or let it wait."""
+        """Work on a request, or let it wait."""
         self.inflight += 1
         self.taken += 1
         request.worker = self
@@ -89,7 +90,7 @@ class Worker:
 def fleet(
     speeds: Sequence[float], timeline: Timeline, done: Callable[[Request], None]
 ) -> list[Worker]:
-    """One worker of one server for each speed."""
+    """One worker with one server for each speed."""
     return [
         Worker(f"worker-{number}", timeline, done, speed=speed)
         for number, speed in enumerate(speeds)

@@ -1,10 +1,10 @@
-"""Units of work over nodes that pull them from each other, with no broker and no head node.
+"""Units of work over nodes that pull them, with no broker and no head node.
 
-function   what is run as a unit, and by which rules
-client     has units and gives them away; job, answer, future, executor, aio: how it is asked
+function   the functions that are run as units, and the rules of these units
+client     has units and gives them to nodes; job, answer, future, executor and aio are its API
 node       pulls units and runs them
-journal    what a job has brought so far, in a file
-protocol   pure: a client's desk and a node's crew; what they say to each other
+journal    the results that a job has so far, in a file
+protocol   pure: a client's desk and a node's crew; the messages between them
 execution  runs units in child processes; a crash, a hang or an excess hurts only its unit
 transport  how nodes find, ask and answer each other: zenoh, and one in memory for tests
 """

@@ -1,5 +1,5 @@
-"""A client for asyncio. Nothing here waits in the event loop; arguments of `submit` are packed in
-it, which is felt from some megabytes on.
+"""A client for asyncio. Nothing here blocks the event loop, except that `submit` packs its
+arguments in it, which is noticeable from some megabytes on.
 
 async with mesh.AsyncClient(join=["tcp/127.0.0.1:7447"]) as client:
     async for answer in client.map(render, tiles):
@@ -23,11 +23,11 @@ from steelyard.mesh.job import Job
 
 T = TypeVar("T")
 
-TURN = 16  # answers that are there; after so many it is the turn of other tasks
+TURN = 16  # answers that are taken in a row before other tasks get their turn
 
 
 class AsyncClient:
-    """The same as `Client`, awaited; its arguments are those of `Client`."""
+    """`Client` for asyncio; it takes the arguments of `Client`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._make = lambda: Client(*args, **kwargs)
@@ -47,7 +47,7 @@ class AsyncClient:
 
     @property
     def client(self) -> Client:
-        """What is underneath."""
+        """The client underneath."""
         if self._client is None:
             raise RuntimeError("use `async with` first")
         return self._client
@@ -66,7 +66,7 @@ class AsyncClient:
         job: Job = await _in_thread(make, lambda job: job.cancel())
 
         def wake() -> None:
-            with suppress(RuntimeError):  # the event loop was closed, and nobody waits any more
+            with suppress(RuntimeError):  # the event loop was closed, so nobody waits any more
                 loop.call_soon_threadsafe(arrived.set)
 
         job.tell(wake)
@@ -88,7 +88,9 @@ class AsyncClient:
 
 
 async def _in_thread(make: Callable[[], T], undo: Callable[[T], object]) -> T:
-    """What it makes; if that is not awaited to its end, it is undone as soon as it is there."""
+    """Run `make` in a thread and return its result. If the caller is cancelled, `undo` the result
+    as soon as it is there.
+    """
     made: Future[T] = Future()
     made.set_running_or_notify_cancel()
 

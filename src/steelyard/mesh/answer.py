@@ -1,4 +1,4 @@
-"""What became of a unit, as its application sees it."""
+"""How a unit ended, as its application sees it."""
 
 from __future__ import annotations
 
@@ -14,42 +14,44 @@ from steelyard.mesh.protocol.lifecycle import State
 
 
 class UnitFailedError(SteelyardError):
-    """A unit has no value. `failure` says what happened in the child, where anything did."""
+    """A unit has no value. `failure` says what happened in the child, if the unit ran."""
 
     fault = Fault.APPLICATION
     failure: Failure | None = None
 
 
 class UnitRaisedError(UnitFailedError):
-    """The function raised an exception; its traceback is in `failure`, and shown with this one."""
+    """The function raised an exception. Its traceback is in `failure`, and is shown with this
+    error.
+    """
 
 
 class RemoteTraceback(Exception):  # noqa: N818 - it is shown by its name
-    """Where it was raised, at the node; as that of concurrent.futures."""
+    """The traceback of the exception at the node, like the one of concurrent.futures."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
 
 
 class UnitQuarantinedError(UnitFailedError):
-    """It hurt every child that tried it: crashed, hung or took too much memory."""
+    """The unit hurt every child that tried it: it crashed, hung or took too much memory."""
 
 
 class UnitRefusedError(UnitFailedError):
-    """No node knows its function."""
+    """No node knows the unit's function."""
 
     fault = Fault.USER
 
 
 class UnitExpiredError(UnitFailedError):
-    """It was not done in the time it had."""
+    """The unit was not done in the time it had."""
 
     fault = Fault.MACHINE
     retry = True
 
 
 class UnitCancelledError(UnitFailedError):
-    """Nobody wanted it any more."""
+    """The unit was cancelled."""
 
     fault = Fault.USER
 
@@ -59,7 +61,7 @@ _ERRORS: dict[State, tuple[type[UnitFailedError], str]] = {
     State.QUARANTINED: (UnitQuarantinedError, "look at what it printed (`.output`), run it alone"),
     State.REFUSED: (
         UnitRefusedError,
-        "it takes a node of this mesh for it: steelyard mesh worker module:function",
+        "start a node that serves it: steelyard mesh worker module:function",
     ),
     State.EXPIRED: (UnitExpiredError, "give it more time, or add nodes"),
     State.CANCELLED: (UnitCancelledError, ""),
@@ -68,21 +70,21 @@ _ERRORS: dict[State, tuple[type[UnitFailedError], str]] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """One unit's end. `value` raises where there is none; `error` says why, or is None."""
+    """The end of one unit. `value` raises if there is none; `error` says why, or is None."""
 
-    key: Any  # what it was submitted under
+    key: Any  # the key that it was submitted under
     state: State
-    packed: bytes = b""  # of DONE the value, of others a Failure, if there was one
+    packed: bytes = b""  # the value if DONE, otherwise a Failure, if there was one
     output: str = ""  # what it printed
-    seconds: float = 0.0  # in the function
-    node: str = ""  # the identity of who ran it
+    seconds: float = 0.0  # time in the function
+    node: str = ""  # the identity of the node that ran it
     tries: int = 1
     reason: str = ""
-    position: int = 0  # in its job
+    position: int = 0  # its position in its job
 
     @classmethod
     def of(cls, key: Any, told: Deliver, position: int = 0) -> Answer:
-        """From what the desk says."""
+        """Make an answer from the desk's command."""
         result = told.result
         tries = told.hurts + (told.state is not State.QUARANTINED)
         if result is None:
@@ -107,7 +109,7 @@ class Answer:
 
     @cached_property
     def error(self) -> UnitFailedError | None:
-        """Why there is no value."""
+        """Why there is no value; None if there is one."""
         if self.ok:
             return None
         kind, hint = _ERRORS[self.state]
@@ -128,7 +130,7 @@ class Answer:
 
 
 def _shown(key: Any) -> str:
-    """What a key is for people; one of the application's may fail even in that."""
+    """A key as text for people. The `repr` of an application's object may fail."""
     try:
         return f"{key!r:.100}"
     except Exception:

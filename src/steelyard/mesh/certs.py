@@ -1,4 +1,4 @@
-"""Certificates of a mesh: its own authority, and a folder with what each node needs.
+"""Certificates of a mesh: its own authority, and a folder for each node.
 
 DIR/ca.pem  DIR/ca.key              the authority; the key makes members and stays where it is
 DIR/NAME/{ca.pem,node.pem,node.key} for the node of that name; copy the folder to its machine
@@ -25,14 +25,14 @@ _PEM = serialization.Encoding.PEM
 _AUTHORITY_DAYS = 3650
 _SKEW = timedelta(hours=1)  # clocks of machines differ
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,62})")
-_TAKEN = ("ca.pem", "ca.key")  # beside the folders of the nodes
+_TAKEN = ("ca.pem", "ca.key")  # files beside the folders of the nodes
 _WRONG_WORDS = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 Key = ec.EllipticCurvePrivateKey
 
 
 class Member(NamedTuple):
-    """What was made for one node."""
+    """The files that were made for one node."""
 
     name: str
     folder: Path
@@ -40,16 +40,16 @@ class Member(NamedTuple):
 
 
 class UnwrittenError(SteelyardError):
-    """A disk or a missing right is in the way."""
+    """The machine does not let us write: the disk, or a missing permission."""
 
     fault = Fault.MACHINE
 
 
 def make_members(folder: Path, names: list[str], days: int, *, renew: bool) -> list[Member]:
-    """Certificates for these nodes; the authority is that of the folder, or is made."""
+    """Make certificates for these nodes; the authority of the folder is made if there is none."""
     if days > _AUTHORITY_DAYS:
         raise UsageError(
-            f"{days} days are more than an authority has", hint=f"at most {_AUTHORITY_DAYS}"
+            f"the authority is not valid for {days} days", hint=f"at most {_AUTHORITY_DAYS}"
         )
     try:
         for name in names:
@@ -102,10 +102,12 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Key]:
 
 def _make_authority(certificate: Path, file: Path) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
-    # A name of its own: else a certificate of another mesh is not of a stranger, but forged.
+    # The authority has a name of its own. With a common name, a certificate of another mesh would
+    # look forged, and not like a stranger's.
     text = f"Steelyard mesh {secrets.token_hex(4)}"
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
     builder = _builder(name, key, _AUTHORITY_DAYS).issuer_name(name)
+    builder = builder.add_extension(_issuer_mark(key.public_key()), critical=False)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(_usage(authority=True), critical=True)
     _write_key(file, key)
@@ -120,6 +122,7 @@ def _member(folder: Path, name: str, authority: tuple[x509.Certificate, Key], da
     builder = (
         _builder(subject, key, days)
         .issuer_name(issuer.subject)
+        .add_extension(_issuer_mark(issuer_key.public_key()), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
         .add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
@@ -143,7 +146,16 @@ def _builder(name: x509.Name, key: Key, days: int) -> x509.CertificateBuilder:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _SKEW)
         .not_valid_after(now + timedelta(days=days))
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     )
+
+
+def _issuer_mark(key: ec.EllipticCurvePublicKey) -> x509.AuthorityKeyIdentifier:
+    """The extension that names the issuer's key: a strict check demands it (RFC 5280, 4.2.1.1).
+
+    Python's `ssl` checks strictly by default since 3.13.
+    """
+    return x509.AuthorityKeyIdentifier.from_issuer_public_key(key)
 
 
 def _usage(*, authority: bool) -> x509.KeyUsage:
@@ -161,7 +173,7 @@ def _usage(*, authority: bool) -> x509.KeyUsage:
 
 
 def _write_key(file: Path, key: Key) -> None:
-    """Readable by nobody else, from the first byte."""
+    """Write a key to a file that nobody else can read, from the first byte on."""
     plain = serialization.NoEncryption()
     data = key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, plain)
     file.unlink(missing_ok=True)

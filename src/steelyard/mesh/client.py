@@ -40,23 +40,23 @@ from steelyard.mesh.transport.base import Link, Peer, Query
 
 log = logging.getLogger(__name__)
 
-LEAVING = 5.0  # seconds that a program which ends waits for who is told of a unit
+LEAVING = 5.0  # seconds that a program waits at its exit for a callback that is told of a unit
 
 
 class Kind(NamedTuple):
-    """What units of one job share."""
+    """What the units of one job have in common."""
 
     function: str
     rules: Rules
     until: float | None
 
     def task(self, number: int, arguments: bytes) -> Task:
-        """One of them."""
+        """Make a unit of this kind."""
         return Task(number, self.function, arguments, self.rules, self.until)
 
 
 class Client:
-    """Has units, and gives them to whoever pulls."""
+    """Has units, and gives them to the nodes that pull."""
 
     def __init__(
         self,
@@ -77,8 +77,8 @@ class Client:
         place = place or Place(join)
         if link is None and not place.can_meet:
             raise UsageError(
-                "a client that joins nobody never meets a node",
-                hint='join=["tcp/HOST:PORT"], where any of them listens',
+                "a client that joins no endpoint never meets a node",
+                hint='join=["tcp/HOST:PORT"], the address of any node',
             )
         self._sinks = Sinks(None if journal is None else Journal(Path(journal)))
         self._desk = Desk()
@@ -92,17 +92,18 @@ class Client:
         self._queries: dict[int, Query] = {}
         self._workers = threading.Condition()
         self._jobs: weakref.WeakSet[Job] = weakref.WeakSet()
-        self._sending = threading.RLock()  # what is sent is sent before it is closed
+        # Held while units are submitted, so that none is submitted after `close`.
+        self._sending = threading.RLock()
         self._closed = False
         self._pid = os.getpid()
-        self.pulls = 0  # how many nodes have sent
+        self.pulls = 0  # how many pulls the nodes have sent
         self._loop.start()
         self._link.serve(self._asked)
         self._link.watch(self._appeared, self._gone)
         self._link.announce(codec.CLIENT, card)
         _open.add(self)
 
-    # What the application does.
+    # What the application calls.
 
     def map(
         self,
@@ -111,11 +112,11 @@ class Client:
         keys: Iterable[Any] | None = None,
         within: float | None = None,
     ) -> Job:
-        """A unit for each item, or for each tuple of items of several iterables.
+        """Run a unit for each item, or for each tuple of items of several iterables.
 
-        `keys` are what answers are known by; by default the items. `within` is how many seconds
-        all of it may take: units that are not done by then end as EXPIRED. Items are taken as
-        they are needed, some thousands ahead; those of a generator in a thread.
+        `keys` name the answers; by default the items do. `within` is how many seconds the whole job
+        may take: units that are not done by then end as EXPIRED. Items are taken as they are
+        needed, some thousands ahead; items of a generator are taken in a thread.
         """
         if not arguments:
             raise UsageError(
@@ -135,7 +136,7 @@ class Client:
         within: float | None = None,
         rules: Rules | None = None,
     ) -> Job:
-        """The same for calls whose arguments are there already, as a sequence each."""
+        """Run a unit for each sequence of arguments."""
         total = len(arguments) if isinstance(arguments, Sized) else None
         return self._start(function, arguments, total, keys, within, rules or rules_of(function))
 
@@ -149,7 +150,9 @@ class Client:
         rules: Rules,
     ) -> Job:
         if isinstance(keys, Sized) and total is not None and len(keys) != total:
-            raise UsageError(f"{len(keys)} keys for {total} units", hint="one for each")
+            raise UsageError(
+                f"{len(keys)} keys for {total} units", hint="give one key for each unit"
+            )
         if within is not None:
             within = seconds("within", within, least=-inf)
         until = None if within is None else time.monotonic() + within
@@ -163,7 +166,7 @@ class Client:
     def submit(
         self, function: Callable[..., Any] | str, /, *args: Any, **kwargs: Any
     ) -> Future[Any]:
-        """One unit, as a future of its value."""
+        """Run one unit; the future has its value."""
         future: UnitFuture = UnitFuture(lambda: self._drop(numbers))
         kind = Kind(name_of(function), rules_of(function), None)
         sink = Sink(future.deliver, args[0] if len(args) == 1 else args)
@@ -171,7 +174,7 @@ class Client:
         return future
 
     def workers(self, function: Callable[..., Any] | str | None = None) -> int:
-        """Children of all nodes that are there, or of those that serve a function."""
+        """The number of children of all nodes, or of those that serve this function."""
         nodes = self._desk.nodes
         if function is None:
             return nodes.workers
@@ -183,7 +186,7 @@ class Client:
         timeout: float | None = None,
         function: Callable[..., Any] | str | None = None,
     ) -> bool:
-        """Until so many are there; False when the time was over before."""
+        """Wait until there are so many children; False if the time was over before."""
         with self._workers:
             self._workers.wait_for(lambda: self._closed or self.workers(function) >= count, timeout)
             return not self._closed and self.workers(function) >= count
@@ -194,7 +197,7 @@ class Client:
 
     def _close(self, patience: float | None) -> None:
         if os.getpid() != self._pid:
-            return  # in a fork: everything here is its parent's
+            return  # after a fork, everything here belongs to the parent
         with self._sending:
             if self._closed:
                 return
@@ -221,7 +224,7 @@ class Client:
         self.close()
 
     def _send(self, kind: Kind, lot: Lot, job: Job | None = None) -> list[int]:
-        """The numbers of these units, but for those that an earlier life has done."""
+        """Submit units; return the numbers of those that the journal does not have yet."""
         if os.getpid() != self._pid:
             raise UsageError("this client was made before a fork", hint="make another one after it")
         with self._sending:
@@ -237,14 +240,14 @@ class Client:
         return [task.number for task in tasks]
 
     def _drop_all(self, deliver: Receiver) -> None:
-        """Those units whose answers would go there."""
-        with self._sending:  # what is being submitted is dropped after that
+        """Drop the units whose answers would go to this receiver."""
+        with self._sending:  # units that are being submitted now are dropped, too
             self._drop(self._sinks.numbers(deliver))
 
     def _drop(self, numbers: Iterable[int]) -> None:
         self._loop.put(events.Dropped(tuple(numbers)))
 
-    # What happens, in threads of the link.
+    # Callbacks, in threads of the link.
 
     def _appeared(self, peer: Peer) -> None:
         if peer.role != codec.NODE:
@@ -280,7 +283,7 @@ class Client:
         except SteelyardError as error:
             query.refuse(error.message)
 
-    # What is done about it, in the thread of the loop.
+    # Events and commands, in the thread of the loop.
 
     def _handle(self, happened: Sequence[events.Event], now: float) -> float:
         commands = self._desk.handle_all(happened, now)
@@ -305,7 +308,7 @@ class Client:
                 self._link.ask(node, codec.pack((codec.STOP, numbers)), _heard, _unheard)
 
     def status(self) -> dict[str, object]:
-        """What people may want to know."""
+        """The numbers that `steelyard mesh status` shows."""
         return {
             "name": self._card.name,
             "weight": self._card.weight,
@@ -324,7 +327,9 @@ _open: weakref.WeakSet[Client] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """A thread that comes out of Zenoh when Python has ended would abort the process."""
+    """Close all clients: a thread that returns from Zenoh after Python's end would abort the
+    process.
+    """
     for client in list(_open):
         client._close(LEAVING)
 
@@ -339,13 +344,13 @@ def _share(weight: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         share = 0.0
     if not 0 < share < inf:
-        raise UsageError(f"a weight of {weight} is no share", hint="above 0; 1 is usual")
+        raise UsageError(f"{weight} is not a weight", hint="give a number above 0; 1 is usual")
     return share
 
 
 def _heard(_: bytes) -> None:
-    """A node that was told something did hear it."""
+    """Ignore the empty answer of a node that was told something."""
 
 
 def _unheard(why: str) -> None:
-    log.debug("a node was not told: %s", why)  # its next pull will make up for it
+    log.debug("a node was not told: %s", why)  # the node's next pull makes up for it

@@ -1,6 +1,6 @@
-"""Messages as bytes: msgpack, tuples as they are.
+"""Messages as bytes: msgpack, with tuples as arrays.
 
-A query is `[word, …]`. Whatever cannot be read is a MalformedError that says what it was.
+A query is `[word, …]`. A message that cannot be read raises a MalformedError that says what it was.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ T = TypeVar("T")
 
 
 class VersionError(SteelyardError):
-    """Somebody speaks another version of the mesh."""
+    """A peer speaks another version of the mesh."""
 
     fault = Fault.USER
 
 
 class Card(NamedTuple):
-    """What a node or client says of itself when it announces its role."""
+    """What a node or client tells about itself when it announces its role."""
 
-    name: str  # for people
+    name: str  # a name for people
     weight: float = 1.0
     procs: int = 0
     functions: tuple[str, ...] = ()
@@ -41,22 +41,22 @@ class Card(NamedTuple):
 
     @property
     def offer(self) -> Offer:
-        """What a node has to offer."""
+        """The offer of a node."""
         return Offer(self.procs, frozenset(self.functions))
 
 
 def pack(message: object) -> bytes:
-    """Any of the messages."""
+    """Pack a message of any kind."""
     packed: bytes = msgpack.packb(message)
     return packed
 
 
 def announcement(card: Card) -> bytes:
-    """A card, for who is to see it."""
+    """Pack a card to be announced."""
     try:
         packed = pack(card)
     except UnicodeEncodeError:
-        raise UsageError(f"a name of {card.name!r} is no text") from None
+        raise UsageError(f"the name {card.name!r} cannot be sent as text") from None
     if len(packed) > LONGEST_CARD:
         raise UsageError(
             f"{len(card.functions)} functions are too many to announce, or the name is too long",
@@ -66,37 +66,37 @@ def announcement(card: Card) -> bytes:
 
 
 def read_query(payload: bytes) -> tuple[str, tuple[Any, ...]]:
-    """The word of a query, and the rest of it."""
+    """The word of a query, and its other parts."""
     return _read(payload, lambda query: (str(query[0]), tuple(query[1:])), "query")
 
 
 def read_pull(rest: tuple[Any, ...]) -> Pull:
-    """What follows the word PULL."""
+    """Read the parts of a query after the word PULL."""
     return _understand(lambda: _pull(*rest), "pull")
 
 
 def read_call(rest: tuple[Any, ...]) -> int:
-    """What follows the word CALL."""
+    """Read the parts of a query after the word CALL."""
     return _understand(lambda: int(rest[0]), "call")
 
 
 def read_stop(rest: tuple[Any, ...]) -> tuple[int, ...]:
-    """What follows the word STOP."""
+    """Read the parts of a query after the word STOP."""
     return _understand(lambda: tuple(int(number) for number in rest[0]), "stop")
 
 
 def read_grant(payload: bytes) -> Grant:
-    """The answer to a pull."""
+    """Read the answer to a pull."""
     return _read(payload, _grant, "grant")
 
 
 def read_card(payload: bytes) -> Card:
-    """An announcement. Of another version nothing but the version is to be relied upon."""
+    """Read an announcement. If its version is another, only the version can be relied upon."""
     return _read(payload, lambda rest: Card(*rest[: len(Card._fields)]), "announcement")
 
 
 def meet(peer: Peer) -> Card:
-    """The card of somebody with whom we can work; of others an error that says why not."""
+    """The card of a peer that we can work with; for others, an error that says why not."""
     try:
         card = read_card(peer.info)
     except MalformedError as error:
@@ -104,14 +104,14 @@ def meet(peer: Peer) -> Card:
     if card.version != VERSION:
         raise VersionError(
             f"{peer.role} {card.name} speaks version {card.version} of the mesh "
-            f"(steelyard {card.release}), this is version {VERSION}: left alone; "
+            f"(steelyard {card.release}), this is version {VERSION}: it is ignored; "
             "install the same steelyard on both"
         )
     return card
 
 
 def read_status(payload: bytes) -> dict[str, Any]:
-    """The answer to STATUS."""
+    """Read the answer to STATUS."""
     return _read(payload, dict, "status")
 
 

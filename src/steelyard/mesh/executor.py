@@ -19,17 +19,21 @@ class MeshExecutor(Executor):
         self._shut = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """As in the standard library."""
+        """Submit a call, as in the standard library."""
         if self._shut:
-            raise RuntimeError("cannot schedule new futures after shutdown")  # its words, too
+            # The words of the standard library.
+            raise RuntimeError("cannot schedule new futures after shutdown")
         future = self._client.submit(fn, *args, **kwargs)
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """As in the standard library, but that futures are cancelled though their units run: these
-        are stopped. The client stays open, it is the caller's."""
+        """Shut down, as in the standard library, except that `cancel_futures` also stops units that
+        run.
+
+        The client stays open: it belongs to the caller.
+        """
         self._shut = True
         futures = list(self._futures)
         if cancel_futures:

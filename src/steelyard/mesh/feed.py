@@ -1,10 +1,10 @@
-"""Units of a job that are packed as they are needed: a generator of millions does not fill memory.
+"""Packs the units of a job as they are needed: a generator of millions does not fill memory.
 
-Of a list the first are packed and sent by whoever submits the job, so that what is wrong with them
-is told there. All others are taken by a thread, which never has more than AHEAD units that have not
-ended, nor (by their mean) more than BULK bytes of arguments. A generator may be slow,
-or wait for answers: each of its units is sent before it is asked for the next; and what it says
-after its job has ended, by being cancelled or for lack of time, is not heard.
+The first items of a list are packed and sent in the caller's thread, so that the caller gets the
+error if something is wrong with them. A thread takes all other items. It never has more than AHEAD
+units that have not ended, nor (by their mean) more than BULK bytes of arguments. A generator may be
+slow, or wait for answers: each of its units is sent before it is asked for the next. After its job
+has ended, because it was cancelled or its time was over, the generator's items are ignored.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from steelyard.mesh.execution.wire import WireError, pack_call
 from steelyard.mesh.job import Job
 from steelyard.mesh.sinks import Lot, Sink
 
-AHEAD = 4096  # units that have not ended; some seconds of work for many nodes
-BULK = 512 * 1024 * 1024  # bytes
-TOGETHER = 512  # units that are submitted at once: the first are out before all are taken in
+AHEAD = 4096  # units that have not ended, at most; some seconds of work for many nodes
+BULK = 512 * 1024 * 1024  # bytes of their arguments, at most
+TOGETHER = 512  # units that are submitted at once: the first leave before all are packed
 
 
 class Feed:
@@ -38,11 +38,11 @@ class Feed:
         self._calls = iter(calls)
         self._keys: Iterator[Any] | None = None if keys is None else iter(keys)
         self._position = 0
-        self._size = 0  # bytes, packed so far
-        self._together = 1  # units of a lot; of a list TOGETHER
+        self._size = 0  # bytes packed so far
+        self._together = 1  # units in a lot: 1 for a generator, TOGETHER for a list
 
     def start(self) -> None:
-        """Send the first units, and the rest as there is room for them."""
+        """Send the first units now, and the rest when there is room for them."""
         if self._job.total is None:
             self._begin(self._run_until)
         elif self._send_first():
@@ -54,7 +54,7 @@ class Feed:
         threading.Thread(target=run, name="steelyard-feed", daemon=True).start()
 
     def _send_first(self) -> bool:
-        """All of them, if they are few; whether there may be others."""
+        """Send the first AHEAD units; return whether there may be others."""
         lot: Lot = []
         there_is_more = self._pack(AHEAD, lot)
         for first in range(0, len(lot), TOGETHER):
@@ -63,7 +63,9 @@ class Feed:
         return there_is_more
 
     def _run_until(self) -> None:
-        """A generator may have no end, or not come to the next item in time."""
+        """Run with a timer, as a generator may have no end, or may not yield the next item
+        in time.
+        """
         patience = min(self._within or 0.0, threading.TIMEOUT_MAX)
         alarm = threading.Timer(patience, self._job.seal)
         alarm.daemon = True
@@ -76,14 +78,15 @@ class Feed:
         try:
             while self._job.wait_for_room(self._most - self._lot) and self._go_on():
                 pass
-        except BaseException as error:  # of the caller's generator: whoever takes answers is told
+        # From the caller's generator; whoever takes the answers gets it.
+        except BaseException as error:
             self._job.seal(error)
         else:
             self._job.seal()
 
     @property
     def _most(self) -> int:
-        """How many units may be under way: of large ones fewer, but not none."""
+        """How many units may be under way: fewer if they are large, but at least one."""
         return max(1, min(AHEAD, BULK * self._position // max(1, self._size)))
 
     @property
@@ -92,7 +95,9 @@ class Feed:
         return min(self._together, max(1, self._most * TOGETHER // AHEAD))
 
     def _go_on(self) -> bool:
-        """Send some more; whether there may be others. What came before an error is sent, too."""
+        """Send some more units; return whether there may be others. Units before an error are sent,
+        too.
+        """
         lot: Lot = []
         try:
             return self._pack(self._lot, lot)
@@ -100,7 +105,7 @@ class Feed:
             self._send(lot)
 
     def _pack(self, most: int, lot: Lot) -> bool:
-        """Some more; whether there may be others."""
+        """Pack some more units into `lot`; return whether there may be others."""
         limit = self._size + BULK
         while len(lot) < most and self._size < limit:
             try:
@@ -115,18 +120,20 @@ class Feed:
         return True
 
     def _check_length(self) -> None:
-        """What has a length is a list or the like, and may be changed while its units run."""
+        """Raise an error if items were removed while the job ran: whatever has a length may be
+        changed.
+        """
         total = self._job.total
         if total is not None and self._position < total:
             raise UsageError(
                 f"there were {total} items when the job began, and only {self._position} now",
-                hint="leave them alone while it runs, or pass a copy",
+                hint="do not change them while it runs, or pass a copy",
             )
 
     def _packed(self, call: Sequence[Any]) -> bytes:
         if not isinstance(call, Iterable):
             raise UsageError(
-                f"unit {self._position + 1} is no sequence of arguments: {call!r:.100}",
+                f"unit {self._position + 1} is not a sequence of arguments: {call!r:.100}",
                 hint="map() takes one argument for each unit",
             )
         try:
@@ -141,5 +148,5 @@ class Feed:
             return next(self._keys)
         except StopIteration:
             raise UsageError(
-                f"there is no key for unit {self._position + 1}", hint="one for each"
+                f"there is no key for unit {self._position + 1}", hint="give one key for each unit"
             ) from None

@@ -1,4 +1,4 @@
-"""What is run as a unit: a function that can be imported by its name, and the rules of its units.
+"""Functions that are run as units: a node imports them by name; the rules say how units are run.
 
 @mesh.unit(retries=3, deadline=60)
 def render(tile): ...
@@ -20,11 +20,11 @@ from steelyard.mesh.protocol.task import Rules
 
 P = ParamSpec("P")
 R = TypeVar("R")
-MOST = 2**62  # bytes; for counts it is no limit
+MOST = 2**62  # bytes; for counts, as good as no limit
 
 
 class UnitFunction(Generic[P, R]):
-    """A function with rules. Called as usual, it runs as usual, here."""
+    """A function with rules. Calling it runs the function here, as usual."""
 
     __wrapped__: Callable[P, R]
 
@@ -65,7 +65,7 @@ def unit(
               exception is an answer and is not tried again
     hedge     whether a second node may try it when the first takes unusually long
     deadline  seconds that one run may take; then its child process is killed
-    memory    bytes that one run may add to what its child process has
+    memory    bytes that one run may add to the memory of its child process
     """
     rules = checked(Rules(retries, hedge, deadline, memory))
     if function is not None:
@@ -74,7 +74,7 @@ def unit(
 
 
 def checked(rules: Rules) -> Rules:
-    """The same, as numbers that can be sent; what cannot be kept is refused."""
+    """The same rules, as numbers that can be sent; impossible rules raise a UsageError."""
     retries, hedge, deadline, memory = rules
     return Rules(
         _whole("retries", retries, 0),
@@ -91,39 +91,40 @@ def _whole(name: str, value: Any, least: int) -> int:
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits:
-        raise UsageError(f"{name} = {value!r} cannot be kept", hint=f"{least}, {least + 1} …")
+        raise UsageError(f"{name} = {value!r} is not possible", hint=f"{least}, {least + 1} …")
     return whole
 
 
 def _whether(name: str, value: Any) -> bool:
     if value not in (True, False):
-        raise UsageError(f"{name} = {value!r} cannot be kept", hint="True or False")
+        raise UsageError(f"{name} = {value!r} is not possible", hint="True or False")
     return bool(value)
 
 
 def seconds(name: str, value: Any, *, least: float = 0.0) -> float:
-    """A time, above what is least."""
+    """A number of seconds above `least`; anything else raises a UsageError."""
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
         found = nan
     if not found > least:
-        raise UsageError(f"{name} = {value!r} cannot be kept", hint="a number of seconds above 0")
+        raise UsageError(f"{name} = {value!r} is not possible", hint="a number of seconds above 0")
     return found
 
 
 def rules_of(function: Callable[..., Any] | str) -> Rules:
-    """What is said about its units; functions without a word have the default rules."""
+    """The rules of a function; one without `@mesh.unit` has the default rules."""
     return function.rules if isinstance(function, UnitFunction) else Rules()
 
 
 def name_of(function: Callable[..., Any] | str) -> str:
-    """`module:function`, under which every node can import it."""
+    """The name `module:function`, under which every node can import it."""
     if isinstance(function, str):
         return ":".join(split(function))
     module = getattr(function, "__module__", None)
     path = getattr(function, "__qualname__", "<nameless>")
-    owner = getattr(function, "__self__", None)  # of a method; a class is found by its name
+    # The object of a bound method; the method of a class is found by name.
+    owner = getattr(function, "__self__", None)
     bound = owner is not None and not inspect.isclass(owner) and not inspect.ismodule(owner)
     if module is None or "<" in path or bound:
         raise UsageError(
@@ -135,7 +136,9 @@ def name_of(function: Callable[..., Any] | str) -> str:
 
 
 def _module_name(module: str) -> str:
-    """A script is known to itself as __main__, and to others by its file."""
+    """The module's name for others: a script knows itself as __main__, others know it by
+    its file.
+    """
     if module != "__main__":
         return module
     main = sys.modules["__main__"]

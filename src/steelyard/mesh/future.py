@@ -11,7 +11,7 @@ from steelyard.mesh.protocol.lifecycle import State
 
 
 class UnitFuture(Future[Any]):
-    """Cancelling it stops the unit, wherever it is."""
+    """The future of a unit. Cancelling it stops the unit, wherever it is."""
 
     def __init__(self, drop: Callable[[], None]) -> None:
         super().__init__()
@@ -24,13 +24,13 @@ class UnitFuture(Future[Any]):
         return cancelled
 
     def deliver(self, answers: Sequence[Answer]) -> None:
-        """Called by the client, once, with one."""
+        """Take the answer; the client calls this once, with one answer."""
         (answer,) = answers
         if answer.state is State.CANCELLED:
-            super().cancel()  # by whoever closed the client
-        if not self.set_running_or_notify_cancel():  # which tells those who wait for several
+            super().cancel()  # somebody closed the client
+        if not self.set_running_or_notify_cancel():  # this also tells `concurrent.futures.wait`
             return
         try:
             self.set_result(answer.value)
-        except Exception as error:  # whatever there is instead of a value
+        except Exception as error:  # the error of a unit that has no value
             self.set_exception(error)

@@ -1,4 +1,4 @@
-"""Units that were submitted together."""
+"""A job: units that were submitted together."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from steelyard.errors import Fault, SteelyardError, UsageError
 from steelyard.mesh.answer import Answer
 from steelyard.mesh.execution.wire import unpack
 
-MANY = 128  # answers
+MANY = 128  # answers that are worth waking the thread in `values`
 
 
 class JobTimeoutError(SteelyardError, TimeoutError):
-    """The answer did not come in the time that the caller had."""
+    """The answer did not come within the caller's timeout."""
 
     fault = Fault.MACHINE
     retry = True
@@ -25,14 +25,14 @@ class JobTimeoutError(SteelyardError, TimeoutError):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job is."""
+    """The progress of a job."""
 
     done: int
     total: int | None  # None while units come from a generator that has not ended
     failed: int
     workers: int  # children that may run its units
-    seconds: float  # since it began
-    eta: float | None  # seconds that are left, if it goes on like this
+    seconds: float  # since the job began
+    eta: float | None  # seconds left, at the mean rate so far
 
     def __str__(self) -> str:
         left = "" if self.eta is None else f", {self.eta:.0f} s left"
@@ -42,40 +42,45 @@ class Progress:
 
 
 class Job:
-    """Answers, as they come, each of them once. Iterating it is `as_completed`."""
+    """The answers of a job, each of them once, as they come. Iterating it is `as_completed`."""
 
     def __init__(
         self, total: int | None, workers: Callable[[], int], drop: Callable[[], None]
     ) -> None:
-        self.total = total  # as far as it is known
+        self.total = total  # None while it is not known
         self.done = 0
         self.failed = 0
         self._workers, self._drop = workers, drop
         self._began = time.monotonic()
         self._answers: deque[Answer] = deque()
-        lock = threading.RLock()  # a handler of a signal may cancel while its thread looks
+        # Reentrant: a signal handler may cancel while its thread holds the lock.
+        lock = threading.RLock()
         self._arrived = threading.Condition(lock)
-        self._many = threading.Condition(lock)  # for who need not see each of them at once
+        # For `values`, which need not see each answer at once.
+        self._many = threading.Condition(lock)
         self._tell: Callable[[], None] | None = None
         self._taken = 0
         self._submitted = 0
-        self._sealed = False  # and there will be no more
-        self._error: BaseException | None = None  # why not
+        self._sealed = False  # whether all units were submitted
+        self._error: BaseException | None = None  # why no more units come, if it is an error
         self._enough: int | None = None  # the number of answers that makes room for more units
         self._room = threading.Event()
-        self._found: dict[int, Any] = {}  # what `values` has so far, by position
-        self._failure: SteelyardError | None = None  # what it has raised
+        self._found: dict[int, Any] = {}  # the values that `values` has so far, by position
+        self._failure: SteelyardError | None = None  # the error that `values` has raised
         self._values: list[Any] | None = None
 
     def admit(self, count: int) -> bool:
-        """Whether so many more units are wanted: then they count; called by who submits them."""
+        """Count so many more units, unless the job is sealed; return whether they are wanted.
+
+        Whoever submits units calls this.
+        """
         with self._arrived:
             if not self._sealed:
                 self._submitted += count
             return not self._sealed
 
     def seal(self, error: BaseException | None = None) -> None:
-        """There will be no more units, whatever its generator is at; the first reason counts."""
+        """Accept no more units, whatever the generator does. Only the first call's error counts."""
         with self._arrived:
             if self._sealed:
                 return
@@ -88,7 +93,7 @@ class Job:
             tell()
 
     def wait_for_room(self, most: int) -> bool:
-        """Until at most so many units have not ended; False when no more are wanted."""
+        """Wait until at most so many units have not ended; False if no more units are wanted."""
         with self._arrived:
             self._room.clear()
             self._enough = self._submitted - most
@@ -102,7 +107,7 @@ class Job:
             self._room.set()
 
     def deliver(self, answers: Sequence[Answer]) -> None:
-        """More units have ended; called by the client, with each of them once."""
+        """Take answers of units that have ended. The client calls this, with each answer once."""
         with self._arrived:
             self.done += len(answers)
             self.failed += sum(not answer.ok for answer in answers)
@@ -116,7 +121,9 @@ class Job:
             tell()
 
     def tell(self, arrived: Callable[[], None]) -> None:
-        """Call this, from any thread, when an answer has come; and now, for those that have."""
+        """Call `arrived`, from any thread, when an answer has come; and once now, for
+        earlier ones.
+        """
         with self._arrived:
             self._tell = arrived
         arrived()
@@ -128,7 +135,9 @@ class Job:
 
     @property
     def over(self) -> bool:
-        """Whether all answers have been taken; raises what ended the units too soon."""
+        """Whether all answers have been taken. If an error ended the units too soon, it is
+        raised.
+        """
         with self._arrived:
             return self._over()
 
@@ -143,7 +152,7 @@ class Job:
         return self._answers.popleft()
 
     def as_completed(self, timeout: float | None = None) -> Iterator[Answer]:
-        """Each answer once, the first first; `timeout` seconds for all of them."""
+        """Yield each answer once, as they come; `timeout` is in seconds, for all of them."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             with self._arrived:
@@ -159,8 +168,9 @@ class Job:
         return self.as_completed()
 
     def values(self, timeout: float | None = None) -> list[Any]:
-        """All values, in the order of what was submitted; the first failure is raised, and ends
-        the rest. After a timeout it can be called again."""
+        """All values, in the order in which the units were submitted. The first failure is raised,
+        and cancels the rest. After a timeout this can be called again.
+        """
         if self._values is None:
             self._values = self._all_values(timeout)
         return self._values
@@ -190,7 +200,7 @@ class Job:
             raise
 
     def _take_many(self, end: float | None) -> Iterable[Answer]:
-        """Those that are there, when they are enough to wake somebody up for."""
+        """Wait until there are enough answers to wake up for, and take all of them."""
         with self._many:
             left = None if end is None else max(0.0, end - time.monotonic())
             if not self._many.wait_for(self._worth_a_look, left):
@@ -200,20 +210,20 @@ class Job:
         return answers
 
     def _worth_a_look(self) -> bool:
-        enough = 1 if self.failed else MANY  # a failure may be what ends the wait
+        enough = 1 if self.failed else MANY  # a failure may end the wait
         return self._ended() or len(self._answers) >= enough
 
     def _ended(self) -> bool:
-        """Whether every unit has, and there will be no more."""
+        """Whether every unit has ended, and no more will come."""
         return self._sealed and self.done == self.total
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until every unit has ended; False when the time was over before."""
+        """Wait until every unit has ended; False if the time was over before."""
         with self._arrived:
             return self._arrived.wait_for(self._ended, timeout)
 
     def cancel(self) -> None:
-        """Units that have not ended end as CANCELLED; of those to come none is made."""
+        """End all units as CANCELLED that have not ended, and take no more from the generator."""
         self.seal()
         with self._arrived:
             ended = self._ended()
@@ -222,7 +232,7 @@ class Job:
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """How far the job is."""
         seconds = time.monotonic() - self._began
         workers = self._workers()
         known = self.done and self.total is not None and (workers or self._ended())

@@ -1,4 +1,4 @@
-"""How a program takes part in a mesh: its end of it, by default over Zenoh."""
+"""How a program joins a mesh: its address, and its link, by default over Zenoh."""
 
 from __future__ import annotations
 
@@ -19,24 +19,29 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a program listens, whom it joins, and which mesh that is."""
+    """Where a program listens, which nodes it joins, and which mesh that is."""
 
-    join: Sequence[str] = ()  # endpoints of nodes that are there, any of them
+    join: Sequence[str] = ()  # endpoints of nodes of the mesh; one that is up is enough
     listen: Sequence[str] = ()  # our own; by default a free port on loopback
     mesh: str = "default"
     security: Security | None = None
-    lease: float = 1.5  # seconds of silence after which another is gone; more for many nodes
-    insecure: bool = False  # off loopback without certificates, all the same
-    multicast: bool = False  # find the others on this network without being told
+    # Seconds of silence after which a peer counts as gone; longer for many nodes.
+    lease: float = 1.5
+    insecure: bool = False  # whether to do without certificates off loopback
+    multicast: bool = False  # whether to find the others on this network by multicast
 
     @property
     def can_meet(self) -> bool:
-        """Whether anybody can be found from here, or find us: nobody knows of a free port."""
+        """Whether other nodes can be found from here, or can find us: nobody knows our free
+        port.
+        """
         return bool(self.join or self.listen or self.multicast)
 
 
 def open_link(place: Place, give_up: Callable[[str], None] | None = None) -> ZenohLink:
-    """Join; whom we join may come later. `give_up` hears why nobody will, as long as it is so."""
+    """Open a link. The nodes that we join may come later. `give_up` is called with the reason when
+    waiting for them is of no use, and again while that is so.
+    """
     try:
         from steelyard.mesh.transport.zenoh.link import ZenohLink
     except ImportError as error:

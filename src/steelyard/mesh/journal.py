@@ -1,9 +1,9 @@
-"""What a job has brought so far, in a file: a client that dies goes on where it was.
+"""The results that a job has so far, in a file: after a crash, a client goes on where it was.
 
-A unit is known by its function and arguments, and by how many equal ones its client had before it:
-a program that asks twice for the same has it done twice, and its next life finds both. Only values
-are kept: what failed is tried again. An answer is in the file before the application sees it, so
-the application may see it again after a crash, but never loses it.
+The key of a unit is its function, its arguments, and how many equal units its client had before it:
+if a program asks twice for the same, both are run, and its next run finds both. Only values are
+kept: units that failed are tried again. An answer is in the file before the application sees it, so
+after a crash the application may see it again, but never loses it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from steelyard.errors import Fault, SteelyardError
 
-BUSY, PAUSE = 1.0, 10.0  # seconds: for another program's write, and after it took longer
+BUSY, PAUSE = 1.0, 10.0  # seconds: to wait for another program's write; to pause after a longer one
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS units (
     key BLOB PRIMARY KEY, value BLOB NOT NULL, output TEXT NOT NULL, seconds REAL NOT NULL
@@ -29,13 +29,13 @@ CREATE TABLE IF NOT EXISTS units (
 
 
 class JournalError(SteelyardError):
-    """The file cannot be read or written."""
+    """The journal cannot be read or written."""
 
     fault = Fault.MACHINE
 
 
 class Line(NamedTuple):
-    """One unit that is done."""
+    """One unit that is done, as the journal keeps it."""
 
     key: bytes
     value: bytes
@@ -44,13 +44,13 @@ class Line(NamedTuple):
 
 
 class Journal:
-    """One file, for all threads of one client."""
+    """One journal file, used by all threads of one client."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._until = -inf  # nothing is written before
-        self._seen: Counter[bytes] = Counter()  # units of this life
+        self._until = -inf  # nothing is written before this time
+        self._seen: Counter[bytes] = Counter()  # how often each unit was submitted in this run
         try:
             self._file = sqlite3.connect(
                 path, timeout=BUSY, check_same_thread=False, isolation_level=None
@@ -63,14 +63,14 @@ class Journal:
             raise self._error(error) from None
 
     def key(self, function: str, arguments: bytes) -> bytes:
-        """By which the next unit is known."""
+        """The key of the next unit with this function and these arguments."""
         digest = sha256(function.encode() + b"\0" + arguments).digest()
         with self._lock:
             self._seen[digest] += 1
             return digest + self._seen[digest].to_bytes(4, "big")
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, Line]:
-        """Those of these units that are done."""
+        """The lines of those units that are done."""
         found = {}
         try:
             with self._lock:
@@ -83,14 +83,16 @@ class Journal:
         return found
 
     def add(self, lines: Iterable[Line]) -> None:
-        """Keep them; they are safe when this returns. While the file cannot be written it is tried
-        now and then only: whoever waits for answers does not wait for who holds the file."""
+        """Write these lines; they are safe when this returns. After a failure, writing pauses for
+        PAUSE: an application that waits for answers must not wait for another program that locks
+        the file.
+        """
         if time.monotonic() < self._until:
             return
         try:
             with self._lock:
                 self._write(lines)
-        except (sqlite3.Error, OverflowError) as error:  # the second of a value of some GB
+        except (sqlite3.Error, OverflowError) as error:  # OverflowError: a value of some GB
             if isinstance(error, sqlite3.OperationalError):
                 self._until = time.monotonic() + PAUSE
             raise self._error(error) from None
@@ -101,12 +103,12 @@ class Journal:
             self._file.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?)", lines)
             self._file.execute("COMMIT")
         finally:
-            if self._file.in_transaction:  # else no later one could begin
+            if self._file.in_transaction:  # otherwise no later transaction could begin
                 self._file.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Done with it."""
-        with self._lock:  # SQLite crashes when it is closed in the middle of a query
+        """Close the file."""
+        with self._lock:  # SQLite crashes when it is closed during a query
             self._file.close()
 
     def _error(self, error: Exception) -> JournalError:

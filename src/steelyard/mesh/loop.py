@@ -1,7 +1,8 @@
-"""Drives a desk or a crew, one event after the other: from any thread; and what is due, on time.
+"""Drives a desk or a crew with events from any thread, one batch after the other, and wakes it on
+time.
 
-Events that are `put` are taken in by a thread of the loop's own. Those that are taken in `here`
-save the way to it: whoever brings them does what follows, and whatever others bring meanwhile.
+The loop has a thread of its own, which takes in events that are `put`. `here` saves the switch to
+that thread: the caller's own thread handles the events, and those that others bring meanwhile.
 """
 
 from __future__ import annotations
@@ -18,36 +19,38 @@ from typing import Generic, TypeVar
 
 log = logging.getLogger(__name__)
 
-LONGEST = 3600.0  # seconds; a lock cannot wait for ever
-TOGETHER = 256  # events after which no more are taken in at once
+LONGEST = 3600.0  # seconds; a wait cannot be endless
+TOGETHER = 256  # events that are handled in one batch, at most
 
 E = TypeVar("E")
 
 
 class Loop(Generic[E]):
-    """Calls `handle` with what came in, and with nothing when it is as late as that wanted."""
+    """Calls `handle` with the events that came in, and with none at the time that it asked for."""
 
     def __init__(self, name: str, handle: Callable[[Sequence[E], float], float]) -> None:
-        self._handle = handle  # returns when it wants to be called again
+        self._handle = handle  # it returns when it wants to be called again
         self._inbox: deque[Sequence[E]] = deque()
-        self._turn = threading.Lock()  # is with whoever handles
+        self._turn = threading.Lock()  # held by the thread that handles events
         self._due = inf
         self._asleep_until = inf
-        self._bell: SimpleQueue[None] = SimpleQueue()  # wakes our thread
+        self._bell: SimpleQueue[None] = SimpleQueue()  # wakes the loop's own thread
         self._closed = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the loop's own thread."""
         self._thread.start()
 
     def put(self, *happened: E) -> None:
-        """Something happened; what is put in together is taken in together."""
+        """Bring events to the loop's own thread; events of one call are handled together."""
         self._inbox.append(happened)
         self._bell.put(None)
 
     def here(self, *happened: E) -> None:
-        """The same, but it is the caller's thread that takes it in, if no other is at it."""
+        """Bring events and handle them in the caller's thread, unless another thread is handling
+        now.
+        """
         if self._closed:
             return
         self._inbox.append(happened)
@@ -56,7 +59,7 @@ class Loop(Generic[E]):
             self._bell.put(None)
 
     def close(self, patience: float | None = None) -> None:
-        """Stop; what was put in before is still taken in, and waited for."""
+        """Stop. Events that were put before are still handled, and waited for."""
         self._closed = True
         self._bell.put(None)
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
@@ -64,7 +67,7 @@ class Loop(Generic[E]):
 
     def _run(self) -> None:
         while True:
-            closed = self._closed  # before we take in what was put in before that
+            closed = self._closed  # read this first: events before `close` are still taken in
             self._take_in()
             if closed:
                 return
@@ -74,10 +77,10 @@ class Loop(Generic[E]):
                     self._step()
 
     def _sleep(self) -> None:
-        """Until somebody rings, or it is time.
+        """Sleep until the bell rings, or `_due` has come.
 
-        Whoever makes it earlier sets `_due` first and looks at `_asleep_until` then; here it is the
-        other way round, so that one of the two sees what the other did.
+        A thread that makes `_due` earlier sets it first and then looks at `_asleep_until`. Here it
+        is the other way round, so that one of the two sees what the other did.
         """
         self._asleep_until = inf
         self._asleep_until = until = self._due
@@ -85,7 +88,9 @@ class Loop(Generic[E]):
             self._bell.get(timeout=max(0.0, min(LONGEST, until - time.monotonic())))
 
     def _take_in(self) -> None:
-        """What there is; who finds another at it leaves it to that one, who looks again."""
+        """Drain the inbox. If another thread is draining it, return: that thread looks again before
+        it stops.
+        """
         while self._inbox and self._turn.acquire(blocking=False):
             try:
                 self._step()
@@ -99,6 +104,7 @@ class Loop(Generic[E]):
         try:
             self._due = self._handle(happened, time.monotonic())
         except Exception:
-            kinds = ", ".join(sorted({type(one).__name__ for one in happened}))  # large, perhaps
+            # Not the events themselves, which may be large.
+            kinds = ", ".join(sorted({type(one).__name__ for one in happened}))
             log.exception("a bug of steelyard's: the mesh could not handle %s", kinds)
             self._due = time.monotonic() + 1.0

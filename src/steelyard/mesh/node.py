@@ -22,8 +22,8 @@ from steelyard.mesh.transport.base import Link, Peer, Query
 
 log = logging.getLogger(__name__)
 
-LARGE = 65_536  # bytes; what is larger may fill a socket
-CHILDREN = 60.0  # seconds that they may take to start; units then fail, and say why
+LARGE = 65_536  # bytes; a larger message may fill a socket
+CHILDREN = 60.0  # seconds that children may take to start; after that units fail, and say why
 
 MakePool = Callable[[int, Deliver], Executor]
 
@@ -38,13 +38,15 @@ class Node:
         self._functions = frozenset(card.functions)
         self._crew = Crew(card.procs)
         self._left = threading.Event()
-        self._is_bulky = False  # whether results were large, the last time
+        self._is_bulky = False  # whether the last results were large
         self._began = time.monotonic()
         self._loop: Loop[events.Event] = Loop("steelyard-node", self._handle)
         self._pool = make_pool(card.procs, self._ended)
 
     def start(self) -> None:
-        """Be there for clients, once the children are: a unit must not wait for their start."""
+        """Announce the node to clients, once its children are ready: no unit must wait for their
+        start.
+        """
         self._pool.wait(CHILDREN)
         self._loop.start()
         self._link.serve(self._asked)
@@ -52,17 +54,19 @@ class Node:
         self._link.announce(codec.NODE, self._announcement)
 
     def leave(self, patience: float) -> bool:
-        """Finish what runs, bring the results; whether all that was done in time."""
+        """Finish the units that run and bring their results; return whether that was done
+        in time.
+        """
         self._loop.put(events.LeaveAsked())
         return self._left.wait(patience)
 
     def close(self) -> None:
-        """Be gone; what still runs is done again by others."""
+        """Leave the mesh; other nodes run the units again that still run here."""
         self._link.close()
         self._pool.close()
         self._loop.close()
 
-    # What happens, in threads of the link and the pool.
+    # Callbacks, in threads of the link and the pool.
 
     def _appeared(self, peer: Peer) -> None:
         if peer.role != codec.CLIENT:
@@ -95,8 +99,11 @@ class Node:
             query.refuse(error.message)
 
     def _granted(self, client: str, serial: int, payload: bytes) -> None:
-        """In the thread in which the link reads. A write of its own may wait until the other side
-        has read, and that must not wait for us: so large things are left to the loop's thread."""
+        """Take in a grant. This runs in the thread in which the link reads.
+
+        A write may wait until the other side has read, and the other side must not wait for us to
+        read. So large messages are left to the loop's thread.
+        """
         bulky = self._is_bulky or len(payload) > LARGE
         take = self._loop.put if bulky else self._loop.here
         try:
@@ -113,7 +120,7 @@ class Node:
         self._is_bulky = any(len(one.value) > LARGE for one in outcomes)
         self._loop.here(*(_ended(one) for one in outcomes))
 
-    # What is done about it, in the thread of the loop.
+    # Events and commands, in the thread of the loop.
 
     def _handle(self, happened: Sequence[events.Event], now: float) -> float:
         starts: list[tuple[int, Unit]] = []
@@ -145,7 +152,7 @@ class Node:
             self._loop.put(events.Ended(ticket, Kind.UNKNOWN, failure))
 
     def _check(self, order: Order) -> None:
-        """A client may ask only for what this node was started for."""
+        """Refuse a function that this node was not started for."""
         if order.function not in self._functions:
             raise SteelyardError(
                 f"{order.function} is not served by {self.card.name}",
@@ -153,9 +160,9 @@ class Node:
             )
 
     def status(self) -> dict[str, object]:
-        """What people may want to know."""
+        """The numbers that `steelyard mesh status` shows."""
         customers = list(self._crew.customers.values())
-        with_children = len(self._crew.tickets)  # most of which they have not begun, perhaps
+        with_children = len(self._crew.tickets)  # the children may not have begun most of these
         running = min(self.card.procs, with_children)
         return {
             "name": self.card.name,

@@ -1,8 +1,8 @@
 """Which functions a node serves, from what a person wrote: `module:function`, or `module` for all
 of its units.
 
-Looked up in a process of its own: what an application's module imports, and may do when it is
-imported, is nothing for the node, whose children have it anyway.
+The names are looked up in another process: the node itself does not need an application's module,
+nor what it imports or does when it is imported. The node's children import it anyway.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
+from steelyard import python
 from steelyard.errors import Fault, SteelyardError
 from steelyard.mesh.execution.functions import find
 from steelyard.mesh.function import UnitFunction
@@ -47,8 +48,8 @@ def served(wanted: Sequence[str]) -> tuple[str, ...]:
 
 
 def _answer(wanted: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
-    """What the other process has found, or the last that it said instead."""
-    words = [sys.executable, "-m", "steelyard.mesh.served", str(os.getpid()), *wanted]
+    """The answer of the other process, or the last line of its errors."""
+    words = python.module("steelyard.mesh.served", str(os.getpid()), *wanted)
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True) as process:
         try:
@@ -56,8 +57,8 @@ def _answer(wanted: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
         finally:
             process.kill()
     if process.returncode:
-        return None, (errors.strip().splitlines() or ["it says nothing"])[-1]
-    return json.loads(out.splitlines()[-1]), ""  # modules may print what they like before
+        return None, (errors.strip().splitlines() or ["it gave no reason"])[-1]
+    return json.loads(out.splitlines()[-1]), ""  # modules may print before it
 
 
 def _wait(process: subprocess.Popen[str], wanted: str) -> tuple[str, str]:
@@ -70,12 +71,12 @@ def _wait(process: subprocess.Popen[str], wanted: str) -> tuple[str, str]:
     except subprocess.TimeoutExpired:
         raise NotServedError(
             f"{wanted} is not imported after {SLOW + PATIENCE:g} s",
-            hint="what a module does besides defining functions, such as a job of its own, is to "
-            'stand under `if __name__ == "__main__":`',
+            hint="code that is not a definition, such as a job of the module's own, belongs "
+            'under `if __name__ == "__main__":`',
         ) from None
 
 
-# In the other process.
+# From here on, code of the other process.
 
 
 def _look_up(wanted: Sequence[str]) -> dict[str, object]:
@@ -108,6 +109,8 @@ def _names(wanted: str) -> Iterator[str]:
 
 if __name__ == "__main__":
     end_with(int(sys.argv[1]))
+    python.import_late_ones()
+    sys.path.insert(0, os.getcwd())
     sys.stdout.write(f"\n{json.dumps(_look_up(sys.argv[2:]))}\n")
     sys.stdout.flush()
-    os._exit(0)  # before a module prints something at the end, or waits for its threads
+    os._exit(0)  # at once: a module must not print at exit, or wait for its threads

@@ -1,4 +1,4 @@
-"""Sinks: where the answers of units go, once each; by way of the journal, if there is one."""
+"""Sinks: where the answers of units go, once each, and into the journal, if there is one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.mesh.protocol.lifecycle import State
 
 log = logging.getLogger(__name__)
 
-Receiver = Callable[[Sequence[Answer]], None]  # it may be told of several at once
+Receiver = Callable[[Sequence[Answer]], None]  # it may be called with several answers at once
 
 
 class Sink(NamedTuple):
@@ -26,11 +26,11 @@ class Sink(NamedTuple):
     line: bytes | None = None  # its key in the journal
 
 
-Lot = list[tuple[bytes, Sink]]  # packed arguments, and where the answer goes
+Lot = list[tuple[bytes, Sink]]  # packed arguments, and the sink of the answer
 
 
 class Sinks:
-    """Those of one client, by the numbers of their units."""
+    """The sinks of one client, by the numbers of their units."""
 
     def __init__(self, journal: Journal | None) -> None:
         self.delivered = 0
@@ -39,18 +39,20 @@ class Sinks:
         self._numbers = itertools.count(1)
 
     def add(self, sink: Sink) -> int:
-        """One more unit; its number."""
+        """Add the sink of one more unit; return the unit's number."""
         number = next(self._numbers)
         self._sinks[number] = sink
         return number
 
     def numbers(self, receiver: Receiver | None = None) -> list[int]:
-        """Of all units that have not ended, or of those whose answers go there."""
-        sinks = self._sinks.copy()  # others are delivered meanwhile
+        """The numbers of all units that have not ended, or of those whose answers go to this
+        receiver.
+        """
+        sinks = self._sinks.copy()  # other threads deliver meanwhile
         return [n for n, sink in sinks.items() if receiver is None or sink.deliver == receiver]
 
     def resume(self, function: str, lot: Lot) -> tuple[Lot, list[tuple[Sink, Answer]]]:
-        """What is left to do, and what an earlier life has brought."""
+        """Split units into those left to do and those that the journal has, with their answers."""
         if self._journal is None:
             return lot, []
         key = self._journal.key
@@ -60,7 +62,7 @@ class Sinks:
         return left, [(sink, _again(sink, lines[key])) for key, _, sink in known if key in lines]
 
     def deliver(self, told: Iterable[Deliver]) -> None:
-        """These units have ended."""
+        """Give the answers of units that have ended to their receivers."""
         answers = []
         for one in told:
             sink = self._sinks.pop(one.number)
@@ -70,8 +72,8 @@ class Sinks:
         for receiver, group in itertools.groupby(answers, key=lambda one: one[0].deliver):
             try:
                 receiver([answer for _, answer in group])
-            except BaseException:  # others wait for theirs
-                log.exception("whoever waits for a unit could not be told of its end")
+            except BaseException:  # other receivers wait for their answers
+                log.exception("a receiver of answers failed")
 
     def _write(self, answers: Iterable[tuple[Sink, Answer]]) -> None:
         lines = [
@@ -86,13 +88,13 @@ class Sinks:
             log.error("%s", error)
 
     def close(self) -> None:
-        """Nothing more is kept."""
+        """Close the journal."""
         if self._journal is not None:
             self._journal.close()
 
 
 def _again(sink: Sink, line: Line) -> Answer:
-    """An answer of an earlier life."""
+    """The answer of a unit that the journal has."""
     return Answer(
         sink.key, State.DONE, line.value, line.output, line.seconds, position=sink.position
     )

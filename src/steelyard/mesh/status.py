@@ -1,4 +1,4 @@
-"""What a mesh is doing, asked of everybody who is there."""
+"""What a mesh is doing, asked of every node and client."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from steelyard.errors import SteelyardError
 from steelyard.mesh import codec
 from steelyard.mesh.transport.base import Link, Peer
 
-QUIET = 0.5  # seconds without a new face, after which everybody is believed to be there
+QUIET = 0.5  # seconds without a new peer, after which all peers are believed to be known
 
 
 @dataclass(frozen=True, slots=True)
 class MeshStatus:
-    """Everybody who answered, and who did not."""
+    """The nodes and clients that answered, and the identities of those that did not."""
 
     nodes: list[dict[str, Any]] = field(default_factory=list)
     clients: list[dict[str, Any]] = field(default_factory=list)
@@ -25,7 +25,7 @@ class MeshStatus:
 
 
 def ask_everybody(link: Link, patience: float) -> MeshStatus:
-    """Look around for a while, then ask."""
+    """Look for peers for a while, then ask all of them."""
     return _Survey(link, patience).run()
 
 
@@ -39,7 +39,7 @@ class _Survey:
 
     def run(self) -> MeshStatus:
         self._link.watch(self._appeared, self._gone)
-        half = (time.monotonic() + self._until) / 2  # the others may go on coming
+        half = (time.monotonic() + self._until) / 2  # peers may keep coming, so looking ends here
         self._wait(lambda: bool(self._peers) and time.monotonic() - self._last > QUIET, half)
         peers = list(self._peers.values())
         for peer in peers:
@@ -61,7 +61,7 @@ class _Survey:
             self._last = time.monotonic()
 
     def _gone(self, peer: Peer) -> None:
-        """It said good-bye, or died: who is not there need not answer."""
+        """Forget a peer that left or died: it need not answer."""
         with self._changed:
             self._peers.pop(peer.identity, None)
 

@@ -1,4 +1,4 @@
-"""Pick one of n; one policy per file, none needs anything but the standard library.
+"""Pick one of n. Each policy is one file, and needs nothing but the standard library.
 
 base           the shape of a selector, what it may know of its members, its error
 policies       every policy by its name
@@ -9,8 +9,8 @@ by load        ring_of_two, power_of_two, least_in_flight
 by time        peak_ewma, shortest_wait (gauges): the balancer's default
 by key         consistent_hash
 
-live           any of them, with weights that change while others pick
-walk, shuffle  what a pick and a rebuild of a ring come down to; written twice, Python and C
+live           any selector, with weights that change while other threads pick
+walk, shuffle  the inner loops of picking from and rebuilding a ring, in Python and in C
 """
 
 from steelyard.select.base import Busy, KeyedSelector, Named, Node, SelectError, Selector

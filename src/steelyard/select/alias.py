@@ -1,4 +1,5 @@
-"""The alias method: any weights in equal columns of two, so that one draw picks in O(1).
+"""The alias method: it cuts any weights into columns of equal width with two members each, so that
+one random number picks in O(1).
 
 Walker 1977; the construction is Vose's, "A linear algorithm for generating random numbers with a
 given distribution", IEEE Transactions on Software Engineering 17, 1991.
@@ -27,8 +28,11 @@ class AliasTable(Generic[T]):
         self._random = rng.random
 
     def draw(self) -> T:
-        """A member, with the chance that its weight gives it. One random number for both halves:
-        its whole part chooses the column, the rest a place in it."""
+        """Draw a member with the chance that its weight gives it.
+
+        One random number serves for both steps: its whole part chooses the column, the rest a place
+        in it.
+        """
         place = self._random() * self._size
         index = int(place)
         member, filled, alias = self._columns[index]
@@ -47,4 +51,4 @@ def _columns(pairs: list[tuple[T, float]]) -> list[tuple[T, float, T]]:
         heights[large] -= 1 - heights[small]
         if heights[large] < 1:
             low.append(high.pop())
-    return columns  # what is left over is a whole column but for rounding
+    return columns  # the columns left over are full, but for rounding

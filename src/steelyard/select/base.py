@@ -34,16 +34,16 @@ class KeyedSelector(Protocol[T_co]):
 
 
 class Busy(Protocol):
-    """A member that knows how much it has to do."""
+    """A member that knows how many requests it has in flight."""
 
     @property
     def inflight(self) -> int: ...
 
 
 class Node(Busy, Protocol):
-    """A member that also knows how long it takes: seconds, 0 when nothing is known.
+    """A member that also knows its `cost`: seconds, or 0 when nothing is known.
 
-    Which seconds, its policy says; `gauges` works them out.
+    The policy says what the seconds mean; `gauges` calculates them.
     """
 
     @property
@@ -51,7 +51,7 @@ class Node(Busy, Protocol):
 
 
 class Named(Busy, Protocol):
-    """A member that has a name of its own."""
+    """A member with a name of its own."""
 
     @property
     def name(self) -> str: ...
@@ -63,7 +63,7 @@ N = TypeVar("N", bound=Node)
 
 
 def check_weights(weights: Sequence[float]) -> None:
-    """There must be some, each a finite number from 0 on."""
+    """Raise SelectError unless there are weights, each of them a finite number from 0 on."""
     if not weights:
         raise SelectError("a selector needs at least one member")
     for weight in weights:
@@ -72,10 +72,10 @@ def check_weights(weights: Sequence[float]) -> None:
 
 
 def entitled(members: Sequence[T], weights: Sequence[float]) -> list[tuple[T, float]]:
-    """Who can be picked, with weights of at most 1.
+    """The members that can be picked, with weights of at most 1.
 
-    A weight of 0 beside others means: nothing for me. All 0 is no preference. Weights are divided
-    by the largest, because the sum of huge ones would overflow.
+    A member with weight 0 gets nothing, unless all weights are 0: then all members are equal.
+    Weights are divided by the largest, because the sum of huge ones would overflow.
     """
     if len(members) != len(weights):
         raise SelectError(f"{len(members)} members but {len(weights)} weights")
@@ -88,10 +88,13 @@ def entitled(members: Sequence[T], weights: Sequence[float]) -> list[tuple[T, fl
 
 
 def per_weight(weight: float) -> float:
-    """What one request counts for on a member of this weight; multiplied with, never divided by."""
+    """The load that one request adds to a member of this weight.
+
+    Loads are multiplied with this number, never divided by the weight.
+    """
     return 1.0 / max(weight, 1e-300)  # the smallest weights have no finite inverse
 
 
 def generator(rng: random.Random | None) -> random.Random:
-    """The given one, or one of its own."""
+    """The given random generator, or a new one."""
     return random.Random() if rng is None else rng

@@ -17,9 +17,9 @@ from typing import Generic
 from steelyard.select.base import M, entitled
 
 BOUND = 1.25
-# The heaviest member's points on the circle: shares are off by about 1/√points of themselves.
+# The number of points of the heaviest member on the circle: shares are off by about 1/√points.
 POINTS = 128
-SMALL = 4096  # for a member alone; halved with every doubling of the fleet, and only then
+SMALL = 4096  # points of a single member; halved with every doubling of the fleet, down to POINTS
 
 
 class ConsistentHash(Generic[M]):
@@ -48,18 +48,20 @@ class ConsistentHash(Generic[M]):
         self._owners = [owner for _, owner in points]
 
     def pick(self, key: bytes) -> M:
-        """The first member after the key that has not got more than its bound."""
+        """The first member on the circle after the key that is below its bound."""
         open_now = 1 + sum(member.inflight for member in self._members)
         at = bisect(self._circle, _place(key))
         for owner in chain(islice(self._owners, at, None), self._owners):
             member = self._members[owner]
             if member.inflight < ceil(self._shares[owner] * open_now):
                 return member
-        return self._members[self._owners[at - 1]]  # counts moved while we looked
+        return self._members[self._owners[at - 1]]  # the counts changed while we looked
 
 
 def _points(pairs: list[tuple[M, float]]) -> list[tuple[int, int]]:
-    """More weight adds points behind a member's first ones: no other point moves."""
+    """The points of all members. More weight adds points after a member's first ones: no other
+    point moves.
+    """
     most = max(POINTS, SMALL >> len(pairs).bit_length())
     return [
         (_place(f"{member.name}#{number}".encode()), owner)
@@ -69,5 +71,5 @@ def _points(pairs: list[tuple[M, float]]) -> list[tuple[int, int]]:
 
 
 def _place(data: bytes) -> int:
-    # Not `hash`: that differs from process to process.
+    # Python's own `hash` differs from process to process.
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")

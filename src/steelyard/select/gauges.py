@@ -1,33 +1,33 @@
-"""Gauges: what a member costs, worked out anew with every response time.
+"""Gauges: what a request costs at a member, updated with every response time.
 
-A member keeps the number (`cost`, 0 when nothing is known) and hands it in with each observation.
-Who is left alone is not measured: `fade` takes a little off such a cost from time to time, or a
-member that was slow once would be slow for ever.
+A member keeps the number (`cost`, 0 when nothing is known) and passes it in with each observation.
+A member that gets no requests is not measured. So `fade` takes a little off its cost from time to
+time, or a member that was slow once would count as slow for ever.
 """
 
 from __future__ import annotations
 
 from math import exp, inf
 
-WINDOW = 4.0  # seconds that a pace is averaged over, at a member that is seen often
-NEWEST = 0.03  # weight of the newest observation at one that is not
-MOMENT = 0.2  # seconds; of a new member's observations within it the first counts
-BOLD = 4.0  # an observation counts as at most so many times what was known before
-DECAY = 5.0  # seconds after which 1/e of a pace is left that nobody tests
-LONGEST = 60.0  # seconds; no pace is worse
+WINDOW = 4.0  # seconds over which a pace is averaged, at a member that is seen often
+NEWEST = 0.03  # weight of the newest observation at a member that is seen less often
+MOMENT = 0.2  # seconds; of a new member's observations within this time the first counts
+BOLD = 4.0  # an observation counts as at most so many times the value before
+DECAY = 5.0  # seconds after which 1/e is left of a pace that is not measured
+LONGEST = 60.0  # seconds; no pace is longer
 
-# Compiled, these are C's numbers, which no other module can see.
+# Compiled, these are C variables, which no other module can see.
 _BOLD, _NEWEST = BOLD, NEWEST
 
 PEAK_DECAY = 10.0  # seconds after which 1/e of a peak is left
 
 
 def trust(answers: int, elapsed: float) -> float:
-    """The weight of an observation, after so many others and so long after the last.
+    """The weight of an observation, after so many others and so long after the last one.
 
-    The first ones count alike, later ones little. And those of one moment hardly count for more
-    than one: a member that stood still for two seconds answers its whole line late, and was slow
-    once, not often.
+    The first observations count alike, later ones little. Observations of one moment hardly count
+    for more than one: a member that stood still for two seconds answers its whole queue late, but
+    it was slow once, not often.
 
     >>> trust(0, 9.0), trust(1, 9.0), trust(100, 9.0), trust(100, 0.04)
     (1.0, 0.5, 0.03, 0.01)
@@ -39,11 +39,12 @@ def trust(answers: int, elapsed: float) -> float:
 
 
 def pace(before: float, seconds: float, line: int, weight: float) -> float:
-    """Seconds that a member needs per request in its line, for `ShortestWait`.
+    """Seconds that a member needs for each request in its queue, for `ShortestWait`.
 
-    A response time divided by the length of the line that the request joined, itself included: for
-    one server that is the service time, for one that works on many at once the share of it. A
-    failure takes for ever (`inf`), and like any one answer it is not believed all at once.
+    This is the response time divided by the length of the queue that the request joined, itself
+    included. For a server that works on one request at a time it is the service time, for one that
+    works on many at once its share. A failure takes for ever (`inf`); like any single answer, it is
+    not believed at once.
 
     >>> pace(0.0, 0.5, line=5, weight=1.0)
     0.1
@@ -62,7 +63,7 @@ def pace(before: float, seconds: float, line: int, weight: float) -> float:
 def peak(before: float, seconds: float, elapsed: float) -> float:
     """A moving average that jumps to every peak and forgets it with time, for `PeakEwma`.
 
-    As in Finagle: a member that has become slow is left alone at once, and asked again later.
+    As in Finagle, a member that has become slow gets no requests at once, and some again later.
     `elapsed` is the time since the last observation.
 
     >>> peak(0.1, 2.0, elapsed=1.0)
@@ -77,7 +78,7 @@ def peak(before: float, seconds: float, elapsed: float) -> float:
 
 
 def fade(cost: float, elapsed: float) -> float:
-    """What is left of a cost that nobody has tested for so long.
+    """The rest of a cost that has not been measured for so long.
 
     >>> round(fade(1.0, DECAY), 3)
     0.368

@@ -1,6 +1,6 @@
-"""Least in flight: look at all and take the one that is done first (greedy).
+"""Least in flight: look at all members and take the one that will be done first (greedy).
 
-Graham's list scheduling 1966; by weight it is the greedy rule for related machines.
+This is Graham's list scheduling (1966); with weights, the greedy rule for related machines.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from steelyard.select.base import B, entitled, generator, per_weight
 
 
 class LeastInFlight(Generic[B]):
-    """Picks the member with the fewest in flight per weight, the request to come included.
+    """Picks the member with the fewest requests in flight per weight, counting the new one.
 
-    O(n): a heap would have to be told of every request that ends, and n is the size of a fleet.
-    Among equals it takes turns, so that idle members share the work.
+    This is O(n): a heap would have to be told of every request that ends, and n is the size of a
+    fleet. Among equals it takes turns, so that idle members share the work.
 
     >>> from types import SimpleNamespace as Member
     >>> idle, busy = Member(inflight=0), Member(inflight=9)
@@ -33,11 +33,11 @@ class LeastInFlight(Generic[B]):
         slots = [(member, per_weight(weight)) for member, weight in entitled(members, weights)]
         generator(rng).shuffle(slots)
         self._size = len(slots)
-        self._twice = slots + slots  # each rotation is a slice of it
+        self._twice = slots + slots  # so that each rotation is a slice
         self._next = count().__next__
 
     def pick(self) -> B:
-        """The least busy, from the next one on."""
+        """The least busy member; among equals, the first after the last pick's start."""
         start = self._next() % self._size
         return min(self._twice[start : start + self._size], key=_load)[0]
 

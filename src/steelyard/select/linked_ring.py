@@ -20,10 +20,10 @@ class _Link(Generic[T]):
 
 
 class LinkedRing(Generic[T]):
-    """Picks members in turn, in a random order; of a weight only counts whether it is 0.
+    """Picks members in turn, in a random order. It uses weights only to leave out members with 0.
 
     As in the article there is no lock: two threads that step at the same moment may take the same
-    member. No member is lost by that, and the shares are not bent.
+    member. No member is lost by that, and the shares stay right.
 
     >>> selector = LinkedRing(["a", "b", "c"], [1, 1, 1], random.Random(1))
     >>> sorted(selector.pick() for _ in range(3))

@@ -9,23 +9,24 @@ T = TypeVar("T")
 
 
 class Made(Protocol):
-    """A selector of any policy; what its `pick` takes is the policy's business."""
+    """A selector of any policy; the arguments of its `pick` depend on the policy."""
 
     @property
     def pick(self) -> Callable[..., Any]: ...
 
 
-# How a selector is made: any policy, or a function that adds what it wants to one.
+# A policy's class, or a function that returns a selector.
 Make = Callable[[Sequence[T], Sequence[float]], Made]
 
 
 class Live(Generic[T]):
     """Picks by the policy's latest selector; `update` makes the next one and exchanges them.
 
-    A pick costs what it costs there: it is the selector's own. The work of an update is done by who
-    updates, before the exchange; threads that pick go by the old weights until then and by the new
-    ones from then on, never by half of both. Members and weights that cannot be are refused, and
-    change nothing. Ask for `live.pick` with every pick: one that was kept is the old selector's.
+    A pick costs nothing extra: `live.pick` is the selector's own method. The thread that calls
+    `update` does all its work before the exchange. Other threads pick by the old weights until then
+    and by the new ones from then on, never by a mix. Impossible members and weights raise an error,
+    and change nothing. Look `live.pick` up for every pick: a stored one belongs to the old
+    selector.
 
     >>> from steelyard.select import WeightedRing
     >>> live = Live(WeightedRing, ["a", "b"], [1, 1])
@@ -43,5 +44,5 @@ class Live(Generic[T]):
         self.update(members, weights)
 
     def update(self, members: Sequence[T], weights: Sequence[float]) -> None:
-        """Pick among these from now on."""
-        self.pick = self._make(members, weights).pick  # one store: whole for every thread
+        """Pick among these members from now on."""
+        self.pick = self._make(members, weights).pick  # one assignment: no thread sees half of it

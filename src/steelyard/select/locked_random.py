@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class LockedRandom(Generic[T]):
-    """Picks any member with equal chance; of a weight only counts whether it is 0.
+    """Picks any member with equal chance. It uses weights only to leave out members with 0.
 
     >>> LockedRandom(["a", "b"], [1, 0], random.Random(1)).pick()
     'a'

@@ -1,7 +1,7 @@
-"""Peak EWMA: the next two slots of the ring, of which the one with the shorter wait is taken.
+"""Peak EWMA: of the next two slots of the ring, take the one with the shorter wait.
 
-As in Finagle: the wait is what a request has lately cost there, times those in flight and the one
-to come. It finds slow members that the weights do not tell of.
+As in Finagle, the wait is the recent cost of a request there, times the requests in flight plus the
+new one. So it finds slow members although the weights do not show them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Generic
 from steelyard.select.base import N, entitled, generator, per_weight
 from steelyard.select.ring import build_ring
 
-UNKNOWN = 1e-6  # seconds; who has not answered yet is tried first, but not by everybody at once
+# Seconds; a member that has not answered yet is tried first, but not for all requests.
+UNKNOWN = 1e-6
 
 
 class PeakEwma(Generic[N]):
     """Picks, of the next two slots, the member with the smaller `cost · (inflight + 1)` per weight.
 
-    `cost` is kept by the member with `gauges.peak`.
+    The member keeps its `cost` up to date with `gauges.peak`.
 
     >>> from types import SimpleNamespace as Member
     >>> fast, slow = Member(inflight=3, cost=0.01), Member(inflight=0, cost=0.2)
@@ -42,7 +43,7 @@ class PeakEwma(Generic[N]):
         self._step = cycle(ring).__next__
 
     def pick(self) -> N:
-        """The one of the next two that is likely to be done first."""
+        """Of the next two members, the one that is likely to be done first."""
         first, one = self._step()
         second, other = self._step()
         return first if _wait(first, one) <= _wait(second, other) else second

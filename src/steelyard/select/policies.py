@@ -1,4 +1,4 @@
-"""Every policy by its name, for who chooses by configuration.
+"""Every policy by its name, for programs that choose one by configuration.
 
 >>> import random
 >>> from types import SimpleNamespace as Member
@@ -31,7 +31,7 @@ from steelyard.select.weighted_ring import WeightedRing
 
 
 class Factory(Protocol):
-    """How a selector is made; what its members must know depends on the policy (`base`)."""
+    """Makes a selector. What its members must know depends on the policy (`base`)."""
 
     def __call__(
         self, members: Sequence[Any], weights: Sequence[float], rng: random.Random | None = None, /
@@ -54,5 +54,5 @@ POLICIES: Mapping[str, Factory] = MappingProxyType(
         "shortest_wait": ShortestWait,
     }
 )
-# Its `pick` takes a key, so it is not one of the others.
+# The `pick` of these takes a key, so they are kept apart.
 KEYED = MappingProxyType({"consistent_hash": ConsistentHash})

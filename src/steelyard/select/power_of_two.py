@@ -11,8 +11,8 @@ from steelyard.select.base import B, entitled, generator, per_weight
 
 
 class PowerOfTwo(Generic[B]):
-    """Picks, of two random members, the one with the fewer in flight per weight, the request to
-    come included. Both may be the same one, as in the literature (balls with replacement).
+    """Picks, of two random members, the one with fewer requests in flight per weight, counting the
+    new one. Both may be the same member, as in the literature (balls with replacement).
 
     >>> from types import SimpleNamespace as Member
     >>> idle, busy = Member(inflight=0), Member(inflight=9)
@@ -33,7 +33,7 @@ class PowerOfTwo(Generic[B]):
         self._draw = AliasTable(slots, [weight for _, weight in pairs], generator(rng)).draw
 
     def pick(self) -> B:
-        """The less busy of two."""
+        """The less busy of two random members."""
         first, one = self._draw()
         second, other = self._draw()
         if (first.inflight + 1) * one <= (second.inflight + 1) * other:

@@ -1,7 +1,7 @@
-"""Weights → ring: the shuffled sequence of slots that a selector walks.
+"""From weights to a ring: the shuffled sequence of slots that a selector walks.
 
-All arithmetic is done here, once, when weights change; picking is then a step along a list
-(seed 001: do the heavy lifting up front).
+All arithmetic is done here, once, when weights change; picking is then a step along a list (seed
+001: do the heavy lifting up front).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 # share; small rings get more, so that three members are off by two hundredths rather than six.
 PER_MEMBER = 16
 SMALLEST = 64
-FEW = 32  # members; of so many, a few sizes more are tried in less than a millisecond
+FEW = 32  # members; for so many, trying some more sizes takes less than a millisecond
 
 
 def default_size(members: int) -> int:
@@ -30,7 +30,7 @@ def default_size(members: int) -> int:
 
 
 def fitting_size(weights: Sequence[float]) -> int:
-    """For few members, of the sizes next to the default the one that gives the truest shares.
+    """For few members, the size from the default on that gives the truest shares.
 
     Weights of 100, 50, 25 and 5 fit into 72 slots exactly; in 64 the smallest is off by an eighth.
     """
@@ -42,10 +42,12 @@ def fitting_size(weights: Sequence[float]) -> int:
 
 
 def apportion(weights: Sequence[float], size: int) -> list[int]:
-    """How many of `size` slots each weight gets: largest remainder, none above 0 left without.
+    """How many of `size` slots each weight gets, by largest remainder; each weight above 0 gets one
+    at least.
 
-    A weight too small for a whole slot gets one, and the others divide what is left. When there
-    are more weights above 0 than slots, the ring grows to one slot each. All 0: equal shares.
+    A weight too small for a whole slot gets one, and the others divide the rest. If there are more
+    weights above 0 than slots, the ring grows to one slot each. If all weights are 0, shares are
+    equal.
     """
     check_weights(weights)
     if not any(weights):
@@ -83,7 +85,9 @@ def build_ring(
 
 
 def _misfit(shares: Sequence[float], slots: int) -> float:
-    """By how much, relative to its share, the worst one is off; rounded, or noise would choose."""
+    """The largest relative error of a share with so many slots. It is rounded, or noise would
+    decide.
+    """
     worst = 0.0
     for share in shares:
         quota = share * slots
@@ -96,7 +100,9 @@ def _misfit(shares: Sequence[float], slots: int) -> float:
 def _largest_remainder(
     slots: list[int], scaled: Sequence[float], rest: Sequence[int], left: int
 ) -> None:
-    """Divide what is left among the rest: whole slots, then one each where most is missing."""
+    """Divide `left` slots among the members in `rest`: first whole slots, then one more for those
+    with the largest remainders.
+    """
     total = sum([scaled[index] for index in rest])
     missing = [0.0] * len(slots)
     for index in rest:

@@ -1,8 +1,8 @@
-"""Ring of two: the next two slots of a weighted ring, of which the less busy one is taken.
+"""Ring of two: of the next two slots of a weighted ring, take the less busy one.
 
-Two choices instead of one bring the longest line of n from log n / log log n down to
-log log n / log 2 (Azar, Broder, Karlin, Upfal 1994; for queues: Mitzenmacher 1996). The ring
-gives both choices without a random number.
+Two choices instead of one bring the longest of n queues from log n / log log n down to log log n /
+log 2 (Azar, Broder, Karlin, Upfal 1994; for queues: Mitzenmacher 1996). The ring gives both choices
+without a random number.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from steelyard.select.ring import build_ring
 
 
 class RingOfTwo(Generic[B]):
-    """Picks the next slot's member, unless the one after has fewer in flight per weight.
+    """Picks the next slot's member, unless the one after has fewer requests in flight per weight.
 
-    The walk goes on by one slot, so that idle members get exactly the ring's shares, in turn.
+    The walk moves by one slot per pick, so that idle members get exactly the ring's shares, in
+    turn.
 
     >>> from types import SimpleNamespace as Member
     >>> idle, busy = Member(inflight=0), Member(inflight=9)
@@ -41,7 +42,7 @@ class RingOfTwo(Generic[B]):
         self._next = count().__next__
 
     def pick(self) -> B:
-        """The less busy of the next two; equally busy, the first."""
+        """The less busy of the next two members; if they are equally busy, the first."""
         at = self._next() % self._size
         first, one = self._slots[at]
         second, other = self._slots[at + 1]

@@ -1,4 +1,6 @@
-"""Round robin: in turn, by weight, and smooth: a member's turns are spread over the round."""
+"""Round robin: members in turn, by weight. It is smooth: a member's turns are spread over the
+round.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ GOLDEN = (5**0.5 - 1) / 2
 class RoundRobin(Walk, Generic[T]):
     """Picks members in turn, each as often as its weight says.
 
-    nginx finds the next member of its smooth round robin by looking at all of them; the order
-    repeats, so here it is worked out once. Where the first round begins is random: many balancers
+    nginx finds the next member of its smooth round robin by looking at all of them. The order
+    repeats, so here it is calculated once. The first round begins at a random place: many balancers
     that start together must not all turn to the same member.
 
     >>> turns = RoundRobin(["a", "b"], [3, 1], random.Random(1))
@@ -47,16 +49,16 @@ class RoundRobin(Walk, Generic[T]):
 
 
 def round_of(members: Sequence[T], weights: Sequence[float], size: int | None = None) -> list[T]:
-    """A whole round: as many turns for each as its weight says, spread evenly."""
+    """A whole round: each member has as many turns as its weight says, spread evenly."""
     shares = apportion(weights, size or default_size(len(members)))
     return _spread(list(zip(members, shares, strict=True)))
 
 
 def _spread(shares: list[tuple[T, int]]) -> list[T]:
-    """A member's k-th of s turns falls into the k-th of s equal parts of a round.
+    """Put a member's k-th of s turns into the k-th of s equal parts of a round.
 
-    Where in the part differs from member to member, by the golden ratio: those with equal shares
-    would otherwise come in one bunch.
+    The place within the part differs from member to member, by the golden ratio: members with equal
+    shares would otherwise come in one bunch.
     """
     places = [
         ((turn + index * GOLDEN % 1) / share, index)

@@ -1,7 +1,8 @@
-"""Shuffle: Fisher–Yates, as the standard library's, but with all random numbers drawn at once.
+"""Shuffle: Fisher–Yates, as in the standard library, but with all random numbers drawn at once.
 
-Rings of large fleets are shuffled with every queue. Written twice: where there is a compiler,
-`shuffle.pyx` exchanges pointers. The same seed gives the same order, compiled or not.
+Rings of large fleets are shuffled with every queue that the agent publishes. So this is written
+twice: where there is a compiler, `shuffle.pyx` exchanges pointers. The same seed gives the same
+order, compiled or not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 def shuffle(slots: list[Any], rng: random.Random) -> None:
     """Bring the slots into a random order, in place.
 
-    32 bits choose one of i places: each has its chance to within i / 2³².
+    A number of 32 bits chooses one of i places: each has its chance to within i / 2³².
 
     >>> slots = list("abcdef")
     >>> shuffle(slots, random.Random(1))

@@ -10,14 +10,14 @@ cdef extern from "Python.h":
 
 
 cpdef shuffle(list slots, rng):
-    """Bring the slots into a random order, in place. The lock is held, and no reference is counted:
-    what changes places stays in the list."""
+    """Bring the slots into a random order, in place. The interpreter lock is held. No reference is
+    counted, as an object that changes its place stays in the list."""
     cdef bytes drawn = rng.randbytes(4 * len(slots))
     cdef unsigned int* numbers = <unsigned int*> PyBytes_AS_STRING(drawn)
     cdef unsigned long long left = PyList_GET_SIZE(slots), place
     cdef PyObject** items
     cdef PyObject* last
-    if len(drawn) != 4 * <Py_ssize_t> left:  # drawing may be Python's, and let other threads in
+    if len(drawn) != 4 * <Py_ssize_t> left:  # `rng` may be Python code, and let other threads run
         raise RuntimeError("the slots changed while they were shuffled")
     items = (<_List*> slots).items
     while left:

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class ShuffledModulo(Generic[T]):
-    """Picks members in turn, in a random order; of a weight only counts whether it is 0.
+    """Picks members in turn, in a random order. It uses weights only to leave out members with 0.
 
     >>> selector = ShuffledModulo(["a", "b", "c"], [1, 1, 1], random.Random(1))
     >>> sorted(selector.pick() for _ in range(3))
@@ -28,7 +28,7 @@ class ShuffledModulo(Generic[T]):
         self._members = [member for member, _ in entitled(members, weights)]
         generator(rng).shuffle(self._members)
         self._size = len(self._members)
-        self._next = count().__next__  # one C call: no number is given out twice
+        self._next = count().__next__  # one C call, so no two threads get the same number
 
     def pick(self) -> T:
         """The next member."""

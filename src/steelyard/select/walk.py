@@ -1,8 +1,8 @@
-"""Walk: slots in turn, for ever; the step that every pick of a ring is.
+"""Walk: the slots in turn, for ever. Every pick from a ring is one step of it.
 
-Written twice, because it is where Python ends. Here the step is the bound `__next__` of an
-`itertools.cycle`: one C call and no frame. In `walk.pyx` it is a method of C, `step`, that other
-compiled code calls without asking the interpreter (`from steelyard.select.walk cimport Walk`).
+It is written twice, for speed. Here the step is the bound `__next__` of an `itertools.cycle`: one C
+call and no Python frame. In `walk.pyx` it is a C method, `step`, that other compiled code calls
+without the interpreter (`from steelyard.select.walk cimport Walk`).
 """
 
 from __future__ import annotations

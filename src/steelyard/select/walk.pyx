@@ -9,8 +9,8 @@ cdef extern from *:
 cdef extern from "Python.h":
     PyObject* item "PyList_GET_ITEM"(object slots, Py_ssize_t at) noexcept
 
-# Members of a large fleet lie all over the memory, and to hand one out is to count a reference to
-# it. The walk knows who comes next: slots so far ahead are fetched meanwhile.
+# Members of a large fleet lie all over the memory, and returning one counts a reference to it. The
+# walk knows which members come next: a step fetches the one so many slots ahead into the cache.
 cdef enum:
     AHEAD = 16
 
@@ -31,10 +31,10 @@ cdef class Walk:
         """The next slot."""
         return self.step()
 
-    # Apart from `pick`, which a class in Python may override, and would have to be asked.
+    # Not `pick` itself: a Python subclass may override that, so every call would have to look it up.
     cdef object step(self):
         cdef Py_ssize_t at = self._at, size
-        if self._slots is None:  # never made, or being collected while a finalizer still asks
+        if self._slots is None:  # `__init__` did not run, or a finalizer calls during collection
             raise TypeError("this walk has no slots")
         size = PyList_GET_SIZE(self._slots)
         if at >= size:

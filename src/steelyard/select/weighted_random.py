@@ -1,4 +1,4 @@
-"""Weighted random: each pick is drawn on its own (seed 000), in O(1) by the alias method."""
+"""Weighted random: each pick is an independent draw (seed 000), in O(1) by the alias method."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class WeightedRandom(Generic[T]):
-    """Picks members in proportion to their weights, each time anew.
+    """Picks members in proportion to their weights, each pick independent of the others.
 
     `random.random` is one C call, so threads may share the generator.
 

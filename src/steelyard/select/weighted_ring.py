@@ -16,8 +16,8 @@ T = TypeVar("T")
 class WeightedRing(Walk, Generic[T]):
     """Picks members in proportion to their weights: no lock, no random number, no division.
 
-    A pick is one step of a `Walk`. The position is not shared between rings: each starts at its
-    own, random first slot.
+    A pick is one step of a `Walk`. Rings do not share a position: each starts at a random slot of
+    its own.
 
     >>> ring = WeightedRing(["a", "b"], [3, 1])
     >>> ring.pick() in "ab"

@@ -1,8 +1,8 @@
-"""The contract of a store, and what it keeps: one record per worker, the run-time limits, and the
-lease that tells which of several agents leads.
+"""The contract of a store. It keeps one record per worker, the run-time limits, and the lease that
+tells which of several agents leads.
 
-Stores raise StoreError when they cannot be reached; the agent then goes on from memory and
-writes again when the store is back.
+Stores raise StoreError when they cannot be reached; the agent then goes on from memory and writes
+again when the store is back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from steelyard.errors import StoreError
 
 
 class LeaseError(StoreError):
-    """A change by an agent that does not lead, or not any more."""
+    """An agent that does not lead, or no longer leads, tried to write."""
 
     def __init__(self, holder: str) -> None:
         super().__init__(
@@ -31,29 +31,30 @@ class Store(Protocol):
     url: str
 
     async def open(self) -> None:
-        """Connect, create what is missing."""
+        """Connect, and create tables that are missing."""
 
     async def close(self) -> None:
-        """Let go; records stay."""
+        """Close the connection; records stay."""
 
     async def workers(self) -> list[WorkerRecord]:
-        """Every record of this application, by name."""
+        """Every record of this application, in the order of their names."""
 
     async def limits(self) -> LimitsRecord | None:
         """The limits set at run time, if any were."""
 
     async def write(self, changes: Sequence[Change], holder: str = "") -> None:
-        """Make these changes in order, as one: nobody sees half of them.
+        """Make these changes in order, as one: no reader sees half of them.
 
-        A record is written whole and replaces the one with its key; a worker that is not there is
-        already forgotten. With a holder they are made only while it has the lease, and refused
-        with a StoreError otherwise.
+        A record is written whole and replaces the one with its key. Forgetting an unknown worker is
+        no error. With a holder, changes are made only while it has the lease, and refused with a
+        StoreError otherwise.
         """
 
     async def claim(self, holder: str, seconds: float) -> str:
-        """Ask for the lease, or to have it longer: for so many seconds from now. Who has it then.
+        """Ask for the lease, or extend it, for so many seconds from now. Return its holder after
+        that.
 
-        It is granted when nobody else has it. No two agents may use one holder.
+        It is granted unless another holder has it. No two agents may use the same holder.
         """
 
     async def release(self, holder: str) -> None:

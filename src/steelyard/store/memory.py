@@ -1,4 +1,4 @@
-"""A store that forgets everything with the program."""
+"""A store in memory: its records end with the program."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class MemoryStore:
         self._workers: dict[str, WorkerRecord] = {}
         self._limits: LimitsRecord | None = None
         self._clock = clock
-        self._lease = ("", 0.0)  # who, and until when
+        self._lease = ("", 0.0)  # the holder, and until when
 
     async def open(self) -> None:
-        """Nothing to connect to."""
+        """Do nothing: there is no connection."""
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no connection."""
 
     async def workers(self) -> list[WorkerRecord]:
-        """Every record, by name."""
+        """Every record, in the order of their names."""
         return sorted(self._workers.values(), key=lambda record: record.name)
 
     async def limits(self) -> LimitsRecord | None:
@@ -50,7 +50,7 @@ class MemoryStore:
                     self._limits = limits
 
     async def claim(self, holder: str, seconds: float) -> str:
-        """Who has the lease after this was asked for."""
+        """Ask for the lease; return its holder after that."""
         if self._leader() in {"", holder}:
             self._lease = (holder, self._clock() + seconds)
         return self._leader()

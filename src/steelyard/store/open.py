@@ -1,4 +1,4 @@
-"""From a URL to a store."""
+"""Makes the store that a URL names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.store.base import Store
 from steelyard.store.memory import MemoryStore
 from steelyard.store.sqlite import SqliteStore
 
-FILE = "store.sqlite"  # in the application's folder, when the URL has no path
+FILE = "store.sqlite"  # the name in the application's folder, when the URL has no path
 
 
 def open_store(url: str, application: str, folder: Path) -> Store:
@@ -29,7 +29,7 @@ def _sqlite(rest: str, application: str, folder: Path) -> Store:
 
 def _memory(rest: str, application: str, folder: Path) -> Store:
     if rest:
-        raise UsageError(f"memory: takes no path, but has {rest!r}", hint="`memory:` is all of it")
+        raise UsageError(f"memory: takes no path, but has {rest!r}", hint="write `memory:` alone")
     return MemoryStore(application)
 
 
@@ -42,7 +42,7 @@ def _rediss(rest: str, application: str, folder: Path) -> Store:
 
 
 def _redis_store(url: str, application: str) -> Store:
-    """Imported when it is asked for: redis-py is an extra."""
+    """The import is late because redis-py is an extra."""
     try:
         from steelyard.store.redis import RedisStore
     except ImportError as error:

@@ -1,9 +1,8 @@
 """The store for more than one machine: a Redis server.
 
-Changes go in one script each time: one round trip, nobody sees half of them, and the lease is
-looked at in the same step. A connection that broke is made anew by the next call; how long to wait
-before that is the writer's business. The keys are in redis_keys, the words for what can go wrong in
-redis_errors.
+Each write is one script: one round trip, no reader sees half of it, and the lease is checked in the
+same step. After a break, the next call connects anew; how long to wait before that is up to the
+caller. The keys are in redis_keys, the texts of errors in redis_errors.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from steelyard.store.url import without_secrets
 
 CONNECTIONS = 4
 
-# Keys: lease, workers, limits. Arguments: who must have the lease or nothing, the limits or
-# nothing, then pairs of field and record; an empty record is deleted.
+# Keys: lease, workers, limits. Arguments: the holder that must have the lease, or ''; the limits,
+# or ''; then pairs of field and record. An empty record is deleted.
 WRITE = """
 if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] ~= '' then redis.call('SET', KEYS[3], ARGV[2]) end
@@ -40,7 +39,7 @@ end
 return 1
 """
 
-# Key: lease. Arguments: who asks, and for how many milliseconds.
+# Key: lease. Arguments: the holder that asks, and for how many milliseconds.
 CLAIM = """
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return holder end
@@ -63,15 +62,15 @@ class RedisStore:
         self._client = Redis(connection_pool=self._pool(url, patience))
 
     async def open(self) -> None:
-        """Connect, so that what is wrong with the URL is told early."""
+        """Connect, so that an error in the URL is reported early."""
         await self._ask("PING")
 
     async def close(self) -> None:
-        """Let go; records stay."""
+        """Close the connections; records stay."""
         await self._client.connection_pool.disconnect()
 
     async def workers(self) -> list[WorkerRecord]:
-        """Every record of this application, by name."""
+        """Every record of this application, in the order of their names."""
         found: dict[str, str] = await self._ask("HGETALL", self._keys.workers)
         try:
             records = [WorkerRecord.model_validate_json(text) for text in found.values()]
@@ -104,7 +103,7 @@ class RedisStore:
             raise LeaseError(holder)
 
     async def claim(self, holder: str, seconds: float) -> str:
-        """Who has the lease after this was asked for."""
+        """Ask for the lease; return its holder after that."""
         span = int(seconds * 1000)
         return str(await self._ask("EVAL", CLAIM, 1, self._keys.lease, holder, span))
 
@@ -115,11 +114,13 @@ class RedisStore:
     async def _ask(self, *words: str | int) -> Any:
         try:
             return await self._client.execute_command(*words)  # type: ignore[no-untyped-call]
-        except (RedisError, OSError) as error:  # OSError: a file that TLS needs
+        except (RedisError, OSError) as error:  # OSError: a file that TLS needs is missing
             raise explain(error, self.url) from error
 
     def _pool(self, url: str, patience: float) -> BlockingConnectionPool:
-        """What the URL says wins over our defaults: `?socket_timeout=10`."""
+        """Make the connection pool. Options in the URL, such as `?socket_timeout=10`, override our
+        defaults.
+        """
         try:
             pool = BlockingConnectionPool.from_url(
                 url,
@@ -127,14 +128,15 @@ class RedisStore:
                 decode_responses=True,
                 socket_timeout=patience,
                 socket_connect_timeout=patience,
-                # Once, at once: a pooled connection may be of a server that was restarted since.
+                # Retry once, at once: the server may have been restarted since the pool made the
+                # connection.
                 retry=Retry(NoBackoff(), 1, (BrokenConnectionError,)),
             )
-            # This does not connect, but looks at every option.
+            # This does not connect, but checks every option.
             pool.make_connection()  # type: ignore[no-untyped-call]
         except (TypeError, ValueError) as error:
             raise UsageError(
-                f"store {self.url} cannot be understood: {error}",
+                f"the store's URL {self.url} cannot be understood: {error}",
                 hint="for instance redis://127.0.0.1:6379/0, or rediss://:PASSWORD@HOST",
             ) from error
         return pool

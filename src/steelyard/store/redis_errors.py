@@ -1,4 +1,4 @@
-"""What went wrong with Redis, in words: whose fault it is, and what to do about it."""
+"""Errors of Redis, explained: whose fault it is, and what to do about it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from redis import exceptions as redis
 
 from steelyard.errors import Fault, StoreError
 
-# The first that fits: kind of error, a word in its text, whose fault, what to do.
+# The first case that fits counts: kind of error, a word in its text, whose fault, what to do.
 _CASES: tuple[tuple[type[Exception], str, Fault, str], ...] = (
     (
         ssl.SSLCertVerificationError,
         "",
         Fault.USER,
-        "is its certificate for that host? Name the authority: rediss://…?ssl_ca_certs=PATH",
+        "is the certificate for that host? Name its authority: rediss://…?ssl_ca_certs=PATH",
     ),
-    (ssl.SSLError, "", Fault.USER, "does it speak TLS there? Without TLS it is redis://"),
-    (FileNotFoundError, "", Fault.USER, "a file that the URL names is not there"),
+    (
+        ssl.SSLError,
+        "",
+        Fault.USER,
+        "does the server speak TLS? Without TLS the URL begins with redis://",
+    ),
+    (FileNotFoundError, "", Fault.USER, "a file that the URL names does not exist"),
     (
         redis.AuthenticationError,
         "",
@@ -27,7 +32,12 @@ _CASES: tuple[tuple[type[Exception], str, Fault, str], ...] = (
         "write user and password into the URL: redis://USER:PASSWORD@HOST; "
         "STEELYARD_STORE_URL keeps it out of the process list",
     ),
-    (redis.NoPermissionError, "", Fault.USER, "its ACL must allow us ~steelyard:* and +eval"),
+    (
+        redis.NoPermissionError,
+        "",
+        Fault.USER,
+        "the server's ACL must allow this user ~steelyard:* and +eval",
+    ),
     (redis.ResponseError, "DB index", Fault.USER, "choose another database: redis://HOST/0"),
     (
         redis.ResponseError,
@@ -35,28 +45,33 @@ _CASES: tuple[tuple[type[Exception], str, Fault, str], ...] = (
         Fault.USER,
         "somebody else wrote to our keys: use another database, or delete steelyard:*",
     ),
-    (redis.OutOfMemoryError, "", Fault.MACHINE, "raise its maxmemory: a record is under 1 KB"),
-    (redis.ReadOnlyError, "", Fault.USER, "it is a replica: the URL must name the primary"),
-    (redis.MovedError, "", Fault.USER, "it is one of a cluster: name the node that has the slot"),
-    (redis.BusyLoadingError, "", Fault.MACHINE, "it still loads its data"),
+    (
+        redis.OutOfMemoryError,
+        "",
+        Fault.MACHINE,
+        "raise the server's maxmemory: a record is under 1 KB",
+    ),
+    (redis.ReadOnlyError, "", Fault.USER, "the server is a replica: the URL must name the primary"),
+    (redis.MovedError, "", Fault.USER, "this is a cluster: name the node that has the slot"),
+    (redis.BusyLoadingError, "", Fault.MACHINE, "the server still loads its data"),
     (
         redis.TimeoutError,
         "",
         Fault.MACHINE,
-        "is it overloaded, is a firewall between, or does one side alone speak TLS (rediss://)?",
+        "is the server overloaded, is there a firewall, or does only one side speak TLS (rediss://)?",
     ),
     (
         redis.ConnectionError,
         "",
         Fault.MACHINE,
-        "does it run there? A server that speaks TLS only needs rediss://",
+        "does a server run there? One that speaks only TLS needs rediss://",
     ),
     (ValidationError, "", Fault.USER, "a record was changed by hand; delete steelyard:*"),
 )
 
 
 def explain(error: Exception, url: str) -> StoreError:
-    """The error that people read."""
+    """The StoreError that explains this error to people."""
     for kind, word, fault, hint in _CASES:
         for one in _chain(error):
             if isinstance(one, kind) and word in str(one):
@@ -65,7 +80,7 @@ def explain(error: Exception, url: str) -> StoreError:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what it came from: redis-py wraps those of TLS."""
+    """An error and its causes, one after the other: redis-py wraps TLS errors."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

@@ -4,9 +4,9 @@ steelyard:1:{APPLICATION}:workers   hash: MD5 of `application:name` (record_key)
 steelyard:1:{APPLICATION}:limits    string: limits set at run time, as JSON
 steelyard:1:{APPLICATION}:lease     string: which agent leads; Redis deletes it when it runs out
 
-Every key is known by name, so nothing ever walks the keyspace (KEYS, SCAN), which others may
-share. The braces are Redis' hash tag: a cluster keeps the keys of an application in one slot, as
-scripts demand it. The number is the layout's version: a Steelyard with another layout reads and
+Every key is known by name, so nothing ever walks the keyspace (KEYS, SCAN), which other programs
+may share. The braces are Redis' hash tag: a cluster keeps the keys of an application in one slot,
+which scripts require. The number is the layout's version: a Steelyard with another layout reads and
 writes other keys, and does not misread these.
 """
 

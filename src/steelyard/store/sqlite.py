@@ -1,8 +1,7 @@
 """The embedded store: one SQLite file, no server.
 
-One thread has the connection, so calls queue up there and never in the event loop. After an
-error the connection is dropped and the next call makes a new one: a store that is back works
-again without being told.
+One thread has the connection, so calls wait there and never in the event loop. After an error the
+connection is dropped and the next call makes a new one: a store that is back works again by itself.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ T = TypeVar("T")
 
 
 class SqliteStore:
-    """Keeps the records of one application in a file that others may share."""
+    """Keeps the records of one application in a file that other applications may share."""
 
     def __init__(self, application: str, path: Path, patience: float = 5.0) -> None:
         self.url = f"sqlite:{path}"
@@ -40,15 +39,15 @@ class SqliteStore:
         self._inode: tuple[int, int] | None = None
 
     async def open(self) -> None:
-        """Connect, create what is missing."""
+        """Connect, and create tables that are missing."""
         await self._call(lambda connection: None)
 
     async def close(self) -> None:
-        """Let go; records stay."""
+        """Close the connection; records stay."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
 
     async def workers(self) -> list[WorkerRecord]:
-        """Every record of this application, by name."""
+        """Every record of this application, in the order of their names."""
         return await self._call(self._select_workers)
 
     async def limits(self) -> LimitsRecord | None:
@@ -60,7 +59,7 @@ class SqliteStore:
         await self._call(lambda connection: self._write(connection, changes, holder))
 
     async def claim(self, holder: str, seconds: float) -> str:
-        """Who has the lease after this was asked for."""
+        """Ask for the lease; return its holder after that."""
         return await self._call(
             lambda connection: lease.claim(connection, self._application, holder, seconds)
         )
@@ -137,7 +136,7 @@ class SqliteStore:
 
 
 def _replace(connection: sqlite3.Connection, table: str, row: dict[str, object]) -> None:
-    """Write a row; table and columns are ours, values are bound."""
+    """Write a row. The names of table and columns come from our code, and values are bound."""
     columns = ", ".join(f'"{name}"' for name in row)
     values = ", ".join(f":{name}" for name in row)
     connection.execute(f"REPLACE INTO {table} ({columns}) VALUES ({values})", row)  # noqa: S608
@@ -158,6 +157,6 @@ def _hint(error: Exception) -> str:
         case sqlite3.OperationalError() if "locked" in str(error):
             return "another program holds its lock"
         case sqlite3.OperationalError() | OSError():
-            return "can its folder be written, and is the disk full?"
+            return "is its folder writable, or is the disk full?"
         case _:
-            return "is it a file of Steelyard's? Move it away, or choose another with --store"
+            return "did Steelyard make this file? Move it away, or choose another with --store"

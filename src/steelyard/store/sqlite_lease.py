@@ -1,4 +1,4 @@
-"""The lease in an SQLite file: for several agents on one machine, whose clock they share."""
+"""The lease in an SQLite file, for several agents on one machine: they share its clock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def claim(connection: sqlite3.Connection, application: str, holder: str, seconds: float) -> str:
-    """Who has the lease after it was asked for."""
+    """Ask for the lease; return its holder after that."""
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         other = leader(connection, application)
@@ -27,7 +27,7 @@ def release(connection: sqlite3.Connection, application: str, holder: str) -> No
 
 
 def leader(connection: sqlite3.Connection, application: str) -> str:
-    """Who has the lease now; nobody is empty."""
+    """The holder of the lease, or "" if there is none."""
     row = connection.execute(
         "SELECT holder FROM lease WHERE application = ? AND until > ? AND boot = ?",
         (application, _now(), _boot()),
@@ -36,7 +36,7 @@ def leader(connection: sqlite3.Connection, application: str) -> str:
 
 
 def _now() -> float:
-    """Counts from the start of the machine: nobody can set it back."""
+    """Seconds since the machine was booted: nobody can set this clock back."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 

@@ -50,18 +50,18 @@ def lines(path: Path, values: list[object]) -> str:
 
 
 def kept_in(journal: Path) -> int:
-    """Units in a journal that another process writes."""
+    """The number of units in a journal that another process writes."""
     if not journal.exists():
         return 0
     with closing(sqlite3.connect(journal)) as file:
         try:
             return int(file.execute("SELECT count(*) FROM units").fetchone()[0])
-        except sqlite3.OperationalError:  # it has no table yet
+        except sqlite3.OperationalError:  # the file has no table yet
             return 0
 
 
 def test_a_file_of_units_becomes_a_file_of_results(node: Worker, tmp_path: Path) -> None:
-    """One line each, failures too; a failure is an exit status."""
+    """Each unit and each failure is one line of the file, and a failure makes the exit status 1."""
     units = lines(tmp_path / "units", [[1, 2], [3, 4], [5, None]])
     out = tmp_path / "out"
     done = run(
@@ -76,7 +76,7 @@ def test_a_file_of_units_becomes_a_file_of_results(node: Worker, tmp_path: Path)
 
 
 def test_a_job_that_was_killed_goes_on_with_its_journal(node: Worker, tmp_path: Path) -> None:
-    """What was done before is not done again, and is in the results."""
+    """Units that were done before are not run again, and are in the results."""
     runs, out, journal = tmp_path / "runs", tmp_path / "out", tmp_path / "journal"
     runs.mkdir()
     units = lines(tmp_path / "units", [[str(runs), number, 0.02] for number in range(100)])
@@ -96,7 +96,7 @@ def test_a_job_that_was_killed_goes_on_with_its_journal(node: Worker, tmp_path: 
 
 
 def test_results_are_in_the_file_at_once(node: Worker, tmp_path: Path) -> None:
-    """Not when the last of them has come: this one waits for a file that is never there."""
+    """A result is written before the last unit ends: that one waits for a file that never comes."""
     units = lines(tmp_path / "units", ["/", str(tmp_path / "never")])
     out = tmp_path / "out"
     words = ["run", f"{MODULE}:wait_for", units, "--join", node.endpoint, "--deadline", "60"]
@@ -111,7 +111,7 @@ def test_results_are_in_the_file_at_once(node: Worker, tmp_path: Path) -> None:
 
 
 def test_status_shows_who_is_there(node: Worker) -> None:
-    """For people and for programs."""
+    """`mesh status` shows nodes and clients, as text and as JSON."""
     shown = run("status", "--join", node.endpoint)
     assert shown.returncode == 0
     assert f"{MODULE}:double" in shown.stdout
@@ -120,21 +120,23 @@ def test_status_shows_who_is_there(node: Worker) -> None:
 
 
 def test_nobody_there_is_told(tmp_path: Path) -> None:
-    """With what to look at."""
+    """If no node is there, `mesh status` says what to look at."""
     done = run("status", "--join", "tcp/127.0.0.1:1", "--patience", "1")
     assert done.returncode == 1
     assert "nobody is there" in done.stdout
 
 
 def test_an_error_is_a_sentence() -> None:
-    """With a hint and exit status 2, not a traceback."""
+    """A wrong argument gives an error with a hint and exit status 2, not a traceback."""
     done = run("worker", "math:nothing")
     assert done.returncode == 2
     assert done.stderr.startswith("error: math has no nothing, for math:nothing\n  → ")
 
 
 def test_units_of_a_command_go_by_the_rules_of_their_function(node: Worker, tmp_path: Path) -> None:
-    """`hang` has 0.2 s and one try, though no option says so."""
+    """The function `hang` has a deadline of 0.2 s and one try by its decorator; no option
+    says so.
+    """
     units = lines(tmp_path / "units", [1])
     done = run("run", f"{MODULE}:hang", units, "--join", node.endpoint)
     assert json.loads(done.stdout)["state"] == "QUARANTINED"
@@ -142,7 +144,7 @@ def test_units_of_a_command_go_by_the_rules_of_their_function(node: Worker, tmp_
 
 
 def test_a_node_needs_no_standard_output() -> None:
-    """As when it is started by who closes everything."""
+    """A node starts although its parent closed its standard output."""
     endpoint = f"tcp/127.0.0.1:{free_port()}"
     words = [*STEELYARD, "mesh", "worker", MODULE, "--listen", endpoint]
     node = subprocess.Popen(["sh", "-c", 'exec "$@" >&-', "sh", *words], env=environment())
@@ -157,7 +159,9 @@ def test_a_node_needs_no_standard_output() -> None:
 
 
 def test_a_node_whose_module_takes_for_ever_can_be_ended(tmp_path: Path) -> None:
-    """It is looked up first, then children import it; nothing is left of these."""
+    """A node can be stopped while its module is looked up or imported, and leaves no process
+    behind.
+    """
     (tmp_path / "endless.py").write_text(
         "import os, pathlib, time\n"
         "here = pathlib.Path(__file__).parent\n"
@@ -182,7 +186,7 @@ def test_a_node_whose_module_takes_for_ever_can_be_ended(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("where", [[], ["--out", "/dev/full"]])
 def test_a_full_disk_is_told(node: Worker, tmp_path: Path, where: list[str]) -> None:
-    """In a sentence, not with a traceback."""
+    """An error on a full disk is one sentence, not a traceback."""
     words = [lines(tmp_path / "units", [1, 2]), "--join", node.endpoint, *where]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
@@ -203,7 +207,7 @@ def test_a_full_disk_is_told(node: Worker, tmp_path: Path, where: list[str]) -> 
 def test_a_node_that_is_told_to_end_need_not_wait_for_its_units(
     tmp_path: Path, drain: float
 ) -> None:
-    """It was told how long, or is told again."""
+    """A node that is stopped leaves its units after the given time, or when it is stopped again."""
     with Worker(drain=drain) as node, mesh.Client([node.endpoint]) as client:
         client.map(jobs.wait_for, [str(tmp_path / "never")])
         wait_until(lambda: list(tmp_path.glob("*.began")), PATIENCE)
@@ -216,7 +220,7 @@ def test_a_node_that_is_told_to_end_need_not_wait_for_its_units(
 
 
 def test_a_machine_without_room_for_the_children_is_told() -> None:
-    """In a sentence."""
+    """If there are not enough descriptors for the children, the error is one sentence."""
     words = [*STEELYARD, "mesh", "worker", MODULE, "--procs", "100"]
     told = subprocess.run(
         ["sh", "-c", 'ulimit -n 128; exec "$@"', "sh", *words],

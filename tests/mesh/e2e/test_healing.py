@@ -27,7 +27,7 @@ def began(folder: Path) -> list[Path]:
 
 
 def test_the_units_of_a_killed_node_are_done_by_others(stack: ExitStack, tmp_path: Path) -> None:
-    """Even when it is the node that everybody joined through."""
+    """Units of a killed node are done by others, even if all nodes joined through it."""
     gate = tmp_path / "gate"
     seed = stack.enter_context(Worker(procs=2))
     others = [stack.enter_context(Worker(seed.endpoint, procs=2)) for _ in range(2)]
@@ -52,7 +52,9 @@ def test_the_units_of_a_killed_node_are_done_by_others(stack: ExitStack, tmp_pat
 def test_a_node_that_hangs_and_comes_back_delivers_nothing_twice(
     stack: ExitStack, tmp_path: Path
 ) -> None:
-    """Its units are done elsewhere meanwhile; what it brings late is dropped."""
+    """Other nodes do the units of a stopped node, and the results that it brings later are
+    dropped.
+    """
     gate = tmp_path / "gate"
     frozen = stack.enter_context(Worker(procs=1))
     client = stack.enter_context(mesh.Client(join=[frozen.endpoint]))

@@ -17,12 +17,12 @@ STEELYARD = [sys.executable, "-m", "steelyard"]
 
 
 def environment() -> dict[str, str]:
-    """In which the functions of the tests can be imported."""
+    """An environment in which the functions of the tests can be imported."""
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 class Worker:
-    """One node. `endpoint` is where others join it."""
+    """One node; others join it at `endpoint`."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Worker:
 
     @property
     def endpoint(self) -> str:
-        """Waits until it is there."""
+        """The endpoint of the node, once it is up."""
         if not hasattr(self, "_endpoint"):
             assert self._process.stdout is not None
             line = self._process.stdout.readline()
@@ -64,7 +64,7 @@ class Worker:
         return self._endpoint
 
     def said(self, words: str) -> bool:
-        """Whether this is in what it has told its user so far."""
+        """Whether these words are in what the node has told its user so far."""
         return any(words in line for line in self._errors)
 
     def kill(self) -> None:

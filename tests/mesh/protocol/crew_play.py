@@ -1,4 +1,4 @@
-"""A crew that a test plays the clients and the children of."""
+"""A crew for tests that play its clients and its children."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from steelyard.mesh.protocol.messages import Grant, Order, Pull
 
 
 class Play:
-    """One crew, and what it asked last."""
+    """One crew, and its last pull to each client."""
 
     def __init__(self, procs: int = 1, clients: str = "c") -> None:
         self.crew = Crew(procs)
@@ -38,14 +38,14 @@ class Play:
         return commands
 
     def grant(self, client: str, *numbers: int, more: bool = True) -> list[Command]:
-        """Answer its last pull."""
+        """Answer the last pull to a client."""
         orders = tuple(Order(number, "m:f", b"") for number in numbers)
         return self.do(Granted(client, self.asked[client].serial, Grant(orders, more)))
 
     def end(
         self, seconds: float = 1.0, kind: Kind = Kind.VALUE, value: bytes = b""
     ) -> list[Command]:
-        """The oldest unit ends, a moment later."""
+        """Let the oldest unit end, a moment later."""
         self.now += 1e-6
         return self.do(Ended(min(self.crew.tickets), kind, value, seconds=seconds))
 
@@ -63,7 +63,9 @@ def wanting(commands: list[Command]) -> list[Ask]:
 
 
 def newcomer(*, served: float = 0.0) -> tuple[Play, list[Command]]:
-    """A client's first unit at a node whose one child has those of another ahead."""
+    """A client submits its first unit to a node whose one child has units of another client
+    ahead.
+    """
     play = Play(clients="ab")
     play.grant("a", 1)
     play.end(seconds=0.001)

@@ -1,4 +1,4 @@
-"""A desk that a test plays the nodes of."""
+"""A desk for tests that play its nodes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Play:
         serial: int | None = None,
         seen: int | None = None,
     ) -> list[Command]:
-        """The node says something; by default all its earlier pulls are closed."""
+        """Let a node pull; by default all its earlier pulls are closed."""
         if serial is None:
             serial = self.serials[node] = self.serials.get(node, 0) + 1
         self.query += 1
@@ -76,7 +76,7 @@ class Play:
 
 
 def grants(commands: list[Command]) -> dict[int, list[int]]:
-    """Numbers of units, by the query that they answer."""
+    """The unit numbers in each grant, by the query that it answers."""
     replies = [one for one in commands if isinstance(one, Reply)]
     return {one.query: [order.number for order in one.grant.orders] for one in replies}
 

@@ -1,4 +1,6 @@
-"""Playbooks of units that are not for every node: they did harm there, or are not known."""
+"""Playbooks of units that some nodes must not get: they hurt a child there, or are not
+known there.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from tests.mesh.protocol.desk_play import OFFER, VALUE, Play, ends, grants
 
 
 def test_a_unit_that_hurts_is_quarantined_after_its_tries() -> None:
-    """One more than there are retries; told twice, a crash counts once."""
+    """A unit has one more try than it has retries."""
     play = Play("ab")
     play.submit(1, retries=1)
     play.pull("a")
@@ -32,7 +34,9 @@ def test_a_unit_that_hurts_is_quarantined_after_its_tries() -> None:
 
 
 def test_a_crash_that_is_told_twice_counts_once() -> None:
-    """Though the unit may be at the same node again, whose next crash is another one."""
+    """A crash that is reported twice counts once, but the next crash at the same node
+    counts again.
+    """
     play = Play()
     play.submit(1, retries=1)
     play.pull("a")
@@ -43,7 +47,7 @@ def test_a_crash_that_is_told_twice_counts_once() -> None:
 
 
 def test_a_crash_counts_though_its_node_was_given_up() -> None:
-    """It did hurt a child."""
+    """A crash counts although its node was given up, because it did hurt a child."""
     play = Play("ab")
     play.submit(1, retries=0)
     play.pull("a")
@@ -53,18 +57,19 @@ def test_a_crash_counts_though_its_node_was_given_up() -> None:
 
 
 def test_a_unit_that_hurt_is_tried_at_another_node() -> None:
-    """Perhaps it is the node that is broken, and the first to have nothing to do."""
+    """A unit that hurt a child goes to another node first, as the first node may be broken."""
     play = Play("abc")
     play.submit(1, retries=9)
     play.pull("a")
     assert play.pull("a", results=[(1, Kind.CRASHED)]) == []
     assert grants(play.pull("b")) == {3: [1]}
     assert play.pull("b", results=[(1, Kind.CRASHED)]) == []
-    assert grants(play.do(NodeGone("c"))) == {2: [1]}  # it has hurt all that are there
+    # It has hurt a child at every node that is left.
+    assert grants(play.do(NodeGone("c"))) == {2: [1]}
 
 
 def test_a_unit_that_hurt_is_tried_again_at_once_where_there_is_nobody_else() -> None:
-    """With one node there is no better place."""
+    """A unit that hurt a child goes back to the same node at once if there is no other."""
     play = Play("a")
     play.submit(1, retries=9)
     play.pull("a")
@@ -72,7 +77,7 @@ def test_a_unit_that_hurt_is_tried_again_at_once_where_there_is_nobody_else() ->
 
 
 def test_a_unit_that_hurt_does_not_wait_for_ever_for_another_node() -> None:
-    """The others may be busy for hours."""
+    """A unit that hurt a child goes back to the same node after a while if the others stay busy."""
     play = Play("ab")
     play.submit(1, retries=9)
     play.pull("a")
@@ -83,7 +88,7 @@ def test_a_unit_that_hurt_does_not_wait_for_ever_for_another_node() -> None:
 
 
 def test_who_may_not_have_a_unit_is_not_told_of_it() -> None:
-    """Else it would ask again and again."""
+    """A node is not told of work that it must not have, or it would ask again and again."""
     play = Play("ab")
     play.submit(1, 2)
     play.pull("a", want=2)
@@ -93,7 +98,7 @@ def test_who_may_not_have_a_unit_is_not_told_of_it() -> None:
 
 
 def test_what_a_node_avoids_does_not_keep_others_from_it() -> None:
-    """Neither when another node has it, nor when this one serves something else by now."""
+    """A node that must not get one unit still gets others, of any function that it serves."""
     play = Play("abc")
     play.submit(1, retries=9)
     play.pull("a")
@@ -107,7 +112,7 @@ def test_what_a_node_avoids_does_not_keep_others_from_it() -> None:
 
 
 def test_what_is_withheld_from_a_node_is_counted() -> None:
-    """As units come and go, refused or not; so that nobody comes in vain."""
+    """The number of units that a node may have is right as units come, go and are refused."""
     play = Play("ab")
     play.submit(1, 2, 3, 4)
     play.pull("a", want=2)
@@ -125,7 +130,7 @@ def test_what_is_withheld_from_a_node_is_counted() -> None:
 
 
 def test_a_function_that_a_node_does_not_know_is_tried_elsewhere() -> None:
-    """Refused when nobody is left."""
+    """A unit that one node does not know goes to another, and is refused when none is left."""
     play = Play("ab")
     play.submit(1)
     play.pull("a")
@@ -135,7 +140,9 @@ def test_a_function_that_a_node_does_not_know_is_tried_elsewhere() -> None:
 
 
 def test_a_unit_is_refused_when_the_last_node_that_might_know_it_goes() -> None:
-    """Those that are left have refused it; but it may be back in a moment."""
+    """When the last node that might know a unit goes, the unit waits a while before it is
+    refused.
+    """
     play = Play("ab")
     play.submit(1)
     play.pull("a")
@@ -157,7 +164,7 @@ def test_a_unit_is_refused_when_the_last_node_that_might_know_it_goes() -> None:
 
 
 def test_a_unit_that_has_ended_is_not_refused_later() -> None:
-    """Whatever was remembered of it."""
+    """A unit that has ended is forgotten, and not refused later."""
     play = Play("abc")
     play.submit(1, retries=9)
     play.pull("a")

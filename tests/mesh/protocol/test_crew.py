@@ -25,13 +25,15 @@ from tests.mesh.protocol.crew_play import Play, asks, newcomer
 
 
 def test_a_client_that_appears_is_asked() -> None:
-    """For as many units as there are children; the only one may keep the pull."""
+    """The pull asks for as many units as there are children, and may be parked at the only
+    client.
+    """
     play = Play(procs=2)
     assert play.asked["c"] == Pull(1, 0, want=2, idle=2, park=True)
 
 
 def test_long_units_are_fetched_one_by_one() -> None:
-    """A result brings the next pull, and says what is still there."""
+    """The pull after a long unit brings its result, and says which units are still there."""
     play = Play(procs=2)
     play.grant("c", 1, 2)
     assert play.started == [("c", 1), ("c", 2)]
@@ -41,7 +43,7 @@ def test_long_units_are_fetched_one_by_one() -> None:
 
 
 def test_short_units_are_fetched_in_batches() -> None:
-    """Some milliseconds of work for each child, and one pull for many results."""
+    """Short units are fetched some milliseconds ahead, and one pull brings many results."""
     play = Play()
     play.grant("c", 1)
     (pull,) = asks(play.end(seconds=0.001))
@@ -55,7 +57,7 @@ def test_short_units_are_fetched_in_batches() -> None:
 
 
 def test_a_client_that_gives_less_is_not_asked_at_once_again() -> None:
-    """It has its reasons: there is little left. Half of what it gave is done first."""
+    """After a small grant, a client is asked again only when half of that grant is done."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.001)
@@ -68,7 +70,7 @@ def test_a_client_that_gives_less_is_not_asked_at_once_again() -> None:
     ("left", "wait"), [(1, crew.BRIEFLY), (100, 0.05), (120, crew.LINGER), (250, crew.LINGER)]
 )
 def test_results_wait_for_half_of_what_is_left(left: int, wait: float) -> None:
-    """Of the node's work, where no pull is due before; that is not long, and never very long."""
+    """Results wait for half of the time that the node's work will take, up to a limit."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.001)
@@ -80,7 +82,7 @@ def test_results_wait_for_half_of_what_is_left(left: int, wait: float) -> None:
 
 
 def test_results_that_may_be_old_do_not_wait() -> None:
-    """A pool tells of several ends at a time: they may be as old as what it told before."""
+    """Results that may be old do not wait, as a pool reports several ends together."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.001)
@@ -94,7 +96,7 @@ def test_results_that_may_be_old_do_not_wait() -> None:
 
 @pytest.mark.parametrize("kind", [Kind.CRASHED, Kind.HUNG, Kind.EXCESS])
 def test_a_unit_that_hurt_its_child_is_told_at_once(kind: Kind) -> None:
-    """It is to be tried again; what it has hurt goes on with a hundred others."""
+    """A hurt is reported at once, because the unit is to be tried again."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.001)
@@ -105,7 +107,7 @@ def test_a_unit_that_hurt_its_child_is_told_at_once(kind: Kind) -> None:
 
 
 def test_large_results_do_not_wait() -> None:
-    """They take long on their way, and memory here."""
+    """Large results do not wait, because they take memory here and long on their way."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.001)
@@ -117,7 +119,7 @@ def test_large_results_do_not_wait() -> None:
 
 
 def test_units_that_take_no_time_at_all_are_fetched_in_batches() -> None:
-    """As many as are ever kept in advance: on their way through a child they take some."""
+    """Units without a measurable run time are fetched MOST ahead, as each counts as taking some."""
     play = Play()
     play.grant("c", 1)
     (pull,) = asks(play.end(seconds=0.0))
@@ -125,7 +127,7 @@ def test_units_that_take_no_time_at_all_are_fetched_in_batches() -> None:
 
 
 def test_a_unit_that_is_here_is_not_taken_twice() -> None:
-    """Its client may have given it once more before it heard of the first."""
+    """A unit that a client grants a second time is not run twice."""
     play = Play(procs=2)
     play.grant("c", 1)
     play.grant("c", 1, 2)
@@ -133,7 +135,7 @@ def test_a_unit_that_is_here_is_not_taken_twice() -> None:
 
 
 def test_results_do_not_wait_while_a_child_is_idle() -> None:
-    """The client may have more for it, now that it knows them."""
+    """Results are sent while a child is idle, because the client may have a unit for it."""
     play = Play(procs=2)
     play.grant("c", 1, 2, more=False)
     (pull,) = asks(play.end(seconds=0.001))
@@ -141,14 +143,16 @@ def test_results_do_not_wait_while_a_child_is_idle() -> None:
 
 
 def test_who_is_called_asks_at_once() -> None:
-    """For as many as the client says, though there is no room for more."""
+    """A node that is called pulls for as many units as the client says, even without room
+    for them.
+    """
     play, _ = newcomer()
     (pull,) = asks(play.do(Called("a", 7)))
     assert (pull.want, pull.idle, pull.park) == (7, 0, False)
 
 
 def test_who_is_called_by_a_client_that_does_not_answer_lets_it_rest() -> None:
-    """It is asked when it has rested, anyway; one that is not there is not."""
+    """A call of a client that rests after a failure, or that is unknown, causes no pull."""
     play = Play()
     play.do(PullFailed("c", play.asked["c"].serial))
     assert play.do(Called("c", 7)) == []
@@ -156,7 +160,7 @@ def test_who_is_called_by_a_client_that_does_not_answer_lets_it_rest() -> None:
 
 
 def test_who_is_at_a_long_unit_does_not_come_when_it_is_called() -> None:
-    """Or what was lost would wait behind it, while another node is free."""
+    """A node with a long unit ignores a call, as the lost units would wait behind that unit."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=1.0)
@@ -165,7 +169,7 @@ def test_who_is_at_a_long_unit_does_not_come_when_it_is_called() -> None:
 
 
 def test_what_was_lost_elsewhere_is_next() -> None:
-    """It is older: it overtakes what waits here, and what the child has ahead."""
+    """A unit that was lost elsewhere is older, so it goes before those that wait here."""
     play = Play()
     play.grant("c", 101)
     play.end(seconds=0.001)
@@ -179,7 +183,7 @@ def test_what_was_lost_elsewhere_is_next() -> None:
 
 
 def test_a_client_hears_of_us_now_and_then_though_we_want_nothing() -> None:
-    """It, or we, may have missed something."""
+    """A client gets a pull now and then although the node wants nothing, in case one was lost."""
     play = Play()
     play.grant("c", 1, more=True)
     assert play.crew.customers["c"].standing is Standing.READY
@@ -191,7 +195,7 @@ def test_a_client_hears_of_us_now_and_then_though_we_want_nothing() -> None:
 
 
 def test_a_client_with_nothing_gets_a_parked_pull() -> None:
-    """And is left alone, but for a repetition now and then."""
+    """A client without work gets a parked pull, which is only repeated now and then."""
     play = Play()
     (pull,) = asks(play.grant("c", more=False))
     assert pull.park
@@ -201,7 +205,7 @@ def test_a_client_with_nothing_gets_a_parked_pull() -> None:
 
 
 def test_no_spare_units_of_a_client_whose_last_ones_are_for_idle_children() -> None:
-    """It is asked again when a child is idle."""
+    """A client whose last units are for idle children is asked again when a child is idle."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.05)
@@ -217,7 +221,7 @@ def test_no_spare_units_of_a_client_whose_last_ones_are_for_idle_children() -> N
 
 
 def test_a_parked_pull_is_corrected_when_the_node_gets_busy() -> None:
-    """Or a client would give a unit to a node that has no child for it."""
+    """A parked pull is corrected when the node gets busy, or its client would grant in vain."""
     play = Play(clients="ab")
     play.grant("a", more=False)
     play.grant("b", 1, more=False)
@@ -228,7 +232,7 @@ def test_a_parked_pull_is_corrected_when_the_node_gets_busy() -> None:
 
 
 def test_after_a_failure_results_are_sent_again_to_a_client_that_has_rested() -> None:
-    """Nothing is lost with a pull."""
+    """The results of a failed pull are sent again when the client has rested."""
     play = Play()
     play.grant("c", 1)
     play.end()
@@ -239,7 +243,9 @@ def test_after_a_failure_results_are_sent_again_to_a_client_that_has_rested() ->
 
 
 def test_results_that_were_lost_do_not_wait_again() -> None:
-    """Though their client has more for the node to do, which takes long."""
+    """The results of a lost pull are sent at once, although the client has more for the
+    node to do.
+    """
     play = Play()
     play.grant("c", 1, 2)
     (pull,) = asks(play.end())
@@ -249,7 +255,7 @@ def test_results_that_were_lost_do_not_wait_again() -> None:
 
 
 def test_an_answer_to_a_pull_that_was_given_up_is_ignored() -> None:
-    """The next pull says that the unit is not here."""
+    """An answer to a pull that was given up is ignored, and the next pull says so."""
     play = Play()
     first = play.asked["c"].serial
     play.do(PullFailed("c", first))
@@ -259,7 +265,7 @@ def test_an_answer_to_a_pull_that_was_given_up_is_ignored() -> None:
 
 
 def test_the_units_of_a_client_that_is_gone_are_stopped() -> None:
-    """Should it come back, it hears that they are not here; their child is free when it says so."""
+    """The units of a client that is gone are stopped, and a client that comes back hears it."""
     play = Play()
     play.grant("c", 1)
     assert play.do(ClientGone("c")) == [Stop(1)]
@@ -270,7 +276,7 @@ def test_the_units_of_a_client_that_is_gone_are_stopped() -> None:
 
 
 def test_stopped_units_have_no_result() -> None:
-    """Whether they ran or waited."""
+    """A stopped unit has no result, whether it ran or waited."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.02)
@@ -281,7 +287,9 @@ def test_stopped_units_have_no_result() -> None:
 
 
 def test_a_pull_that_may_still_be_answered_is_not_said_to_be_closed() -> None:
-    """Or its client would give the units of that answer to somebody else."""
+    """A pull that may still be answered is not reported as closed, or its units would go
+    elsewhere.
+    """
     play = Play()
     first = play.asked["c"].serial
     (again,) = asks(play.wait())
@@ -289,7 +297,7 @@ def test_a_pull_that_may_still_be_answered_is_not_said_to_be_closed() -> None:
 
 
 def test_a_pull_without_any_word_is_given_up_in_the_end() -> None:
-    """Its results are sent again; until then only the question is repeated."""
+    """An unanswered pull is repeated, and given up in the end; then its results are sent again."""
     play = Play()
     play.grant("c", 1)
     (lost,) = asks(play.end())

@@ -24,7 +24,7 @@ from tests.mesh.protocol.desk_play import OFFER, VALUE, Play, ends, grants
 
 
 def test_a_pull_that_finds_nothing_waits_and_one_unit_wakes_one_node() -> None:
-    """The longest waiting first; the others stay parked."""
+    """A new unit goes to the pull that waited longest; the others stay parked."""
     play = Play("abc")
     assert play.pull("a") == play.pull("b") == play.pull("c") == []
     assert grants(play.submit(1)) == {1: [1]}
@@ -32,13 +32,15 @@ def test_a_pull_that_finds_nothing_waits_and_one_unit_wakes_one_node() -> None:
 
 
 def test_a_node_that_cannot_wait_is_told_at_once() -> None:
-    """A pull that is not to be parked has an answer in any case."""
+    """A pull that must not be parked is answered even if there is no work."""
     play = Play()
     assert play.pull("a", park=False) == [Reply(1, Grant())]
 
 
 def test_who_has_more_children_gets_more_spare_units() -> None:
-    """Half of its share of what is left: of 16 units 6 for three children, then 1 for one."""
+    """A node gets half of its share in advance: of 16 units 6 for three children, then 1
+    for one.
+    """
     play = Play("b")
     play.do(NodeAppeared("a", OFFER._replace(procs=3)))
     play.submit(*range(16))
@@ -47,7 +49,9 @@ def test_who_has_more_children_gets_more_spare_units() -> None:
 
 
 def test_spare_units_are_given_up_to_so_many_bytes() -> None:
-    """What can begin at once is given in any case; the rest stays in line, in order."""
+    """A grant holds units for idle children and spare ones up to a number of bytes; the
+    rest waits.
+    """
     play = Play("ab")
     large = b"x" * (BULK // 2)
     tasks = [Task(number, "m:f", large, Rules()) for number in range(40)]
@@ -59,7 +63,7 @@ def test_spare_units_are_given_up_to_so_many_bytes() -> None:
 
 
 def test_spare_units_are_given_while_there_are_many() -> None:
-    """todo / 2·workers, at most what is wanted; the last ones go to idle children only."""
+    """A node gets todo / 2·workers spare units at most; the last units go to idle children only."""
     play = Play("ab")
     play.submit(*range(20))
     assert grants(play.pull("a", want=50, idle=1)) == {1: [0, 1, 2, 3, 4]}
@@ -70,7 +74,7 @@ def test_spare_units_are_given_while_there_are_many() -> None:
 
 
 def test_busy_nodes_are_told_that_there_is_work() -> None:
-    """They come when they are free, whatever they would like to have; idle ones get it at once."""
+    """A busy node is told that there is work; an idle one gets it at once."""
     for want in (0, 2):
         play = Play("ab")
         play.pull("a", want=want, idle=0)
@@ -79,7 +83,7 @@ def test_busy_nodes_are_told_that_there_is_work() -> None:
 
 
 def test_a_result_ends_its_unit_once() -> None:
-    """The second one finds nothing to end."""
+    """The second result of a unit is dropped."""
     play = Play("ab")
     play.submit(1)
     play.pull("a")
@@ -89,7 +93,7 @@ def test_a_result_ends_its_unit_once() -> None:
 
 
 def test_units_of_a_node_that_is_gone_are_the_next() -> None:
-    """In front of all others, in their old order."""
+    """The units of a node that is gone are put in front of all others, in their old order."""
     play = Play("ab")
     play.submit(*range(8))
     assert grants(play.pull("a", want=3)) == {1: [0, 1, 2]}
@@ -102,13 +106,13 @@ def calls(commands: list[Command]) -> list[Call]:
 
 
 def test_busy_nodes_are_called_for_what_another_lost() -> None:
-    """By and by, as many units for each child; who has least is the first."""
+    """Busy nodes are called for lost units, the one with the fewest units first."""
     play = Play("abc")
     play.submit(*range(100))
     for node, want in {"a": 9, "b": 4, "c": 3}.items():
         play.pull(node, want=want, idle=0, park=False)
     assert calls(play.do(NodeGone("a"))) == [Call("c", 2), Call("b", 2)]
-    assert calls(play.submit(100)) == []  # they were called already
+    assert calls(play.submit(100)) == []  # these nodes were called already
     commands = play.pull("b", want=2, idle=0, holding=[9, 10, 11, 12])
     assert grants(commands) == {4: [0, 1]}
     assert calls(commands) == [Call("b", 1)]
@@ -116,7 +120,7 @@ def test_busy_nodes_are_called_for_what_another_lost() -> None:
 
 
 def test_nobody_is_called_for_the_last_units_of_a_job() -> None:
-    """They are for idle children: who is busy would come again and again for nothing."""
+    """No busy node is called for the last units, because they are for idle children."""
     play = Play("abc")
     play.submit(1, 2, 3, 4)
     for node in "abc":
@@ -125,7 +129,7 @@ def test_nobody_is_called_for_the_last_units_of_a_job() -> None:
 
 
 def test_nobody_is_called_for_what_an_idle_node_has_taken() -> None:
-    """Or for what nobody else may have."""
+    """No node is called for units that an idle node took, or that no other node may have."""
     play = Play("abc")
     play.pull("c")
     play.submit(1, 2, 3)
@@ -139,17 +143,17 @@ def test_nobody_is_called_for_what_an_idle_node_has_taken() -> None:
 
 
 def test_a_grant_that_never_arrived_is_given_again() -> None:
-    """The node's next pull does not have the unit, and says that it waits for no answer."""
+    """A grant that was lost is given again when the node's next pull does not hold its unit."""
     play = Play("ab")
     play.submit(1)
     play.pull("a")
     assert grants(play.pull("b")) == {}
-    assert play.pull("a", want=0, seen=0) == []  # an answer may be on its way: b waits on
+    assert play.pull("a", want=0, seen=0) == []  # an answer may be on its way, so b still waits
     assert grants(play.pull("a", want=0, seen=2)) == {2: [1], 3: [], 4: []}
 
 
 def test_what_an_overtaken_pull_says_about_units_is_old() -> None:
-    """Its results count, what it holds does not."""
+    """The results of an overtaken pull count, but not the units that it says it holds."""
     play = Play()
     play.submit(1, 2)
     play.pull("a", want=2)
@@ -161,7 +165,7 @@ def test_what_an_overtaken_pull_says_about_units_is_old() -> None:
 
 
 def test_a_node_that_comes_back_keeps_what_it_has() -> None:
-    """Its copy counts again; what has ended meanwhile is stopped."""
+    """The copies of a node that comes back count again, except for units that have ended."""
     play = Play("ab")
     play.submit(1, 2)
     play.pull("a", want=2)
@@ -175,7 +179,7 @@ def test_a_node_that_comes_back_keeps_what_it_has() -> None:
 
 
 def test_a_pull_before_its_node_is_known_waits_for_it() -> None:
-    """Its results count at once."""
+    """A pull of an unknown node waits until the node appears, but its results count at once."""
     play = Play()
     play.submit(1)
     play.pull("a")
@@ -185,14 +189,14 @@ def test_a_pull_before_its_node_is_known_waits_for_it() -> None:
 
 
 def test_the_pull_of_a_node_that_is_gone_is_answered() -> None:
-    """It may be there after all, and would wait for an answer."""
+    """A parked pull of a node that is gone is answered, as the node may be alive."""
     play = Play()
     play.pull("a")
     assert grants(play.do(NodeGone("a"))) == {1: []}
 
 
 def test_of_a_node_that_is_not_known_the_last_pull_waits() -> None:
-    """Those before it are answered, and so is the last when the node is gone."""
+    """Only the last pull of an unknown node waits; earlier ones are answered."""
     play = Play("")
     play.pull("x")
     assert grants(play.pull("x")) == {1: []}
@@ -200,7 +204,7 @@ def test_of_a_node_that_is_not_known_the_last_pull_waits() -> None:
 
 
 def test_an_exception_is_an_answer() -> None:
-    """It is not tried again."""
+    """A unit that raised an exception is not tried again."""
     play = Play()
     play.submit(1)
     play.pull("a")
@@ -208,7 +212,7 @@ def test_an_exception_is_an_answer() -> None:
 
 
 def test_a_unit_is_not_blamed_for_its_nodes_until_many_are_lost() -> None:
-    """Ten lost nodes are a pattern."""
+    """A unit is quarantined after it was lost with ten nodes."""
     play = Play("")
     play.submit(1)
     for index in range(LOSSES):
@@ -221,7 +225,7 @@ def test_a_unit_is_not_blamed_for_its_nodes_until_many_are_lost() -> None:
 
 
 def test_units_expire() -> None:
-    """After that nobody wants them, wherever they are."""
+    """A unit expires at its time, whether it waits or runs."""
     play = Play("a")
     play.submit(1, 2, until=5.0)
     reply = play.pull("a")[0]
@@ -235,7 +239,7 @@ def test_units_expire() -> None:
 
 
 def test_a_unit_that_has_ended_does_not_expire() -> None:
-    """Nobody wakes up for it."""
+    """No wake-up is planned for a unit that has ended."""
     play = Play("a")
     play.submit(1, until=5.0)
     play.pull("a")
@@ -244,7 +248,7 @@ def test_a_unit_that_has_ended_does_not_expire() -> None:
 
 
 def test_a_run_ends_when_its_deadline_or_its_units_time_is_over() -> None:
-    """Whichever is sooner."""
+    """The deadline of a run is its own or the rest of its job's time, whichever is shorter."""
     play = Play("ab")
     play.submit(1, 2, until=5.0, deadline=1.0)
     deadlines = []
@@ -256,7 +260,7 @@ def test_a_run_ends_when_its_deadline_or_its_units_time_is_over() -> None:
 
 
 def test_dropped_units_are_stopped() -> None:
-    """Cancelled, once each."""
+    """Dropped units are cancelled, once each."""
     play = Play()
     play.submit(1, 2)
     play.pull("a")
@@ -266,7 +270,7 @@ def test_dropped_units_are_stopped() -> None:
 
 
 def test_a_unit_that_was_killed_for_the_end_of_its_job_is_expired() -> None:
-    """It is not to blame, unless it took longer than it may in any case."""
+    """A unit that was killed at the end of its job is expired, unless its own deadline was over."""
     for deadline, state in ((None, State.EXPIRED), (5.0, State.EXPIRED), (1.0, State.QUARANTINED)):
         play = Play()
         play.submit(1, until=2.0, retries=0, deadline=deadline)
@@ -276,7 +280,7 @@ def test_a_unit_that_was_killed_for_the_end_of_its_job_is_expired() -> None:
 
 
 def test_pulls_of_nodes_that_never_appear_are_not_kept_for_ever() -> None:
-    """They are answered, with nothing."""
+    """The oldest pulls of nodes that never appear are answered with nothing."""
     play = Play("")
     for number in range(STRANGERS):
         assert play.pull(f"node {number}") == []

@@ -1,4 +1,4 @@
-"""Playbooks of units that take long: who tries them as well, and when."""
+"""Playbooks of units that take long: which node tries them as well, and when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.mesh.protocol.desk_play import OFFER, VALUE, Play, ends, grants
 
 
 def overdue(play: Play, **rules: object) -> list[Command]:
-    """Three units took a second each; a fourth is with a for four, and b is idle."""
+    """Three units took a second each; a fourth has been at node a for four, and b is idle."""
     play.submit(1, 2, 3)
     play.submit(4, **rules)
     for number in (1, 2, 3):
@@ -31,7 +31,7 @@ def overdue(play: Play, **rules: object) -> list[Command]:
 
 
 def test_an_overdue_unit_is_given_to_a_second_node() -> None:
-    """After three times the median; the first result stops the other copy."""
+    """A copy goes out after three times the median, and the first result stops the other copy."""
     play = Play("ab")
     assert grants(overdue(play)) == {5: [4]}
     commands = play.pull("b", results=[(4, VALUE)])
@@ -40,13 +40,13 @@ def test_an_overdue_unit_is_given_to_a_second_node() -> None:
 
 
 def test_some_units_are_never_hedged() -> None:
-    """Those that must not be, and those whose last try it is."""
+    """A unit is not hedged if its rules forbid it, or if it has only one try left."""
     assert overdue(Play("ab"), hedge=False) == []
     assert overdue(Play("ab"), retries=0) == []
 
 
 def test_of_short_units_none_is_overdue_at_once() -> None:
-    """What they take longer is the machine's noise."""
+    """A short unit is not overdue at once, because small delays are the machine's noise."""
     play = Play("ab")
     play.submit(1, 2, 3, 4)
     for number in (1, 2, 3):
@@ -58,7 +58,7 @@ def test_of_short_units_none_is_overdue_at_once() -> None:
 
 
 def test_no_copy_where_a_unit_did_harm() -> None:
-    """Another node may try it as well."""
+    """A unit is not copied to a node where it hurt a child, but another node may have it."""
     play = Play("abc")
     play.submit(1, 2, 3, 4)
     for number in (1, 2, 3):
@@ -73,7 +73,7 @@ def test_no_copy_where_a_unit_did_harm() -> None:
 
 
 def test_no_third_copy_and_none_on_the_same_node() -> None:
-    """At most two, on two nodes that are as fast as others."""
+    """A unit has at most two copies, on two different nodes, if all are equally fast."""
     play = Play("abc")
     overdue(play)
     play.now += 100.0
@@ -82,7 +82,7 @@ def test_no_third_copy_and_none_on_the_same_node() -> None:
 
 
 def hedged_twice(play: Play, **rules: object) -> None:
-    """Unit 9 is overdue with a and b, which take a second; c, d and e have done theirs in less."""
+    """Unit 9 is overdue at nodes a and b, which take a second; c, d and e were faster before."""
     play.submit(*range(10), **rules)
     seconds = {"a": 1.0, "b": 1.0, "c": 0.1, "d": 0.12, "e": 0.5}
     for number, node in enumerate("aabbccdde"):
@@ -94,7 +94,7 @@ def hedged_twice(play: Play, **rules: object) -> None:
 
 
 def test_a_third_copy_is_for_one_of_the_fastest_nodes() -> None:
-    """Where the unit ends soonest; one is enough, and others would take its place."""
+    """Exactly one of the fastest nodes gets the third copy."""
     play = Play("abcde")
     hedged_twice(play, retries=9)
     assert play.pull("e") == []
@@ -103,7 +103,7 @@ def test_a_third_copy_is_for_one_of_the_fastest_nodes() -> None:
 
 
 def test_fast_is_who_is_faster_than_those_that_are_there() -> None:
-    """Not than one that is gone; and who announces itself anew is as fast as it was."""
+    """Speed is compared among the nodes that are there; a node that comes back keeps its speed."""
     play = Play("abcde")
     hedged_twice(play)
     play.pull("e")
@@ -116,7 +116,7 @@ def test_fast_is_who_is_faster_than_those_that_are_there() -> None:
 
 
 def test_who_no_longer_serves_what_it_has_is_not_the_fastest() -> None:
-    """A node may be there again with other functions."""
+    """A node that no longer serves a function does not count among its fastest."""
     play = Play("abc")
     play.submit(1, 2, 3)
     for number in (1, 2, 3):
@@ -133,7 +133,7 @@ def test_who_no_longer_serves_what_it_has_is_not_the_fastest() -> None:
 
 
 def test_a_third_copy_is_a_try() -> None:
-    """All that run may hurt their children yet."""
+    """A third copy counts as a try, because all copies may still hurt their children."""
     play = Play("abcde")
     hedged_twice(play, retries=1)
     assert play.pull("c") == []

@@ -1,4 +1,4 @@
-"""Whatever happens to messages, nodes and links: each unit ends once, and none is forgotten."""
+"""Whatever happens to messages, nodes and links, each unit ends once, and none is forgotten."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Mesh(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.world = World(clients=2)
-        self.troubled = False  # a node was given up that may still run units
+        self.troubled = False  # whether a node was given up that may still run units
 
     def _client(self, pick: int) -> str:
         return f"client{pick % 2}"

@@ -17,7 +17,7 @@ from tests.mesh.protocol.crew_play import Play, asks
 
 
 def test_leaving_gives_back_what_waits_and_finishes_what_runs() -> None:
-    """The node ends when its last results have arrived."""
+    """A node that leaves ends when its last results have arrived."""
     play = Play()
     play.grant("c", 1, 2, 3)
     (pull,) = asks(play.do(LeaveAsked()))
@@ -29,7 +29,7 @@ def test_leaving_gives_back_what_waits_and_finishes_what_runs() -> None:
 
 
 def test_leaving_gives_back_what_a_child_has_ahead() -> None:
-    """What it has not begun is done by others."""
+    """A node that leaves gives back the units that its children have not begun."""
     play = Play()
     play.grant("c", 1)
     play.end(seconds=0.001)
@@ -42,7 +42,9 @@ def test_leaving_gives_back_what_a_child_has_ahead() -> None:
 
 @pytest.mark.parametrize("when", ["it rests", "the pull is lost", "a grant crosses it"])
 def test_who_is_given_back_is_told(when: str) -> None:
-    """While a long unit of another client keeps the node from its end."""
+    """A client learns which units were given back while another client's unit keeps the
+    node busy.
+    """
     play = Play(clients="ab")
     play.grant("b", 1)
     play.crew.customers["a"].mean = 0.001

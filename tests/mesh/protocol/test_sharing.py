@@ -1,4 +1,6 @@
-"""Playbooks of clients that share a node: whose unit is next, and what is taken back for it."""
+"""Playbooks of clients that share a node: whose unit is next, and which units are recalled
+for it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from tests.mesh.protocol.crew_play import Play, newcomer, wanting
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_children_get_less_ahead_while_clients_share_them(shared: bool) -> None:
-    """What a child has cannot be overtaken."""
+    """Children get few units ahead while clients share them, as a unit at a child keeps its
+    place.
+    """
     play = Play(procs=2, clients="ab")
     play.grant("a", 1)
     play.grant("b", *([1] if shared else []))
@@ -31,7 +35,7 @@ def test_children_get_less_ahead_while_clients_share_them(shared: bool) -> None:
 
 
 def test_what_a_child_has_ahead_is_taken_back_for_a_newcomer() -> None:
-    """Which is next; the others follow in their order, and are paid for once."""
+    """The newcomer's unit is next; the recalled units keep their order and are charged once."""
     play, commands = newcomer()
     assert Recall() in commands
     given, served = play.started[2:], play.crew.customers["a"].served
@@ -46,7 +50,7 @@ def test_what_a_child_has_ahead_is_taken_back_for_a_newcomer() -> None:
 
 
 def test_what_was_thought_to_be_short_is_taken_back_too() -> None:
-    """A client's first unit was; what a child has ahead takes long, so it is not its turn."""
+    """Units that looked short, but turned out to be long, are recalled as well."""
     play = Play(clients="a")
     play.grant("a", 1)
     play.end(seconds=0.0002)
@@ -58,7 +62,7 @@ def test_what_was_thought_to_be_short_is_taken_back_too() -> None:
 
 
 def test_who_is_new_begins_where_the_others_are() -> None:
-    """By what was done for them; what children have ahead is an estimate, and not done yet."""
+    """A new client starts level with the others, by the work that was really done for them."""
     play, _ = newcomer()
     play.do(ClientAppeared("d"))
     assert play.crew.customers["d"].served == pytest.approx(0.001)
@@ -66,20 +70,20 @@ def test_who_is_new_begins_where_the_others_are() -> None:
 
 
 def test_nothing_is_taken_back_for_a_client_that_is_not_next() -> None:
-    """It had more than its share before."""
+    """Nothing is recalled for a client that had more than its share before."""
     _, commands = newcomer(served=1.0)
     assert Recall() not in commands
 
 
 def test_nothing_is_taken_back_twice_before_a_unit_ends() -> None:
-    """Where a pool keeps what it has, asking again and again would be all that we do."""
+    """After a recall that brought nothing, the next one waits until a unit ends."""
     play, _ = newcomer()
     assert Recall() not in play.do(Recalled(()))
     assert Recall() in play.end(seconds=0.001)
 
 
 def test_nothing_is_given_to_children_while_units_are_taken_back() -> None:
-    """What comes back may be before it."""
+    """No unit is given to children during a recall, because a recalled one may go first."""
     play, _ = newcomer()
     play.started.clear()
     play.end(seconds=0.001)
@@ -89,7 +93,7 @@ def test_nothing_is_given_to_children_while_units_are_taken_back() -> None:
 
 
 def test_what_nobody_wants_is_not_given_to_a_child_again() -> None:
-    """A unit that was stopped while it was on its way back, and those of a client that is gone."""
+    """A recalled unit is dropped if it was stopped meanwhile, or if its client is gone."""
     play, _ = newcomer()
     ahead = tuple(sorted(play.crew.tickets)[1:])
     stopped = play.crew.tickets[ahead[0]].order.number
@@ -104,7 +108,7 @@ def test_what_nobody_wants_is_not_given_to_a_child_again() -> None:
 
 
 def test_a_client_that_does_not_answer_holds_nobody_up() -> None:
-    """Clients are asked one after the other: a node does not want more than it can do."""
+    """While one client does not answer, the node asks the next."""
     play = Play(clients="ab")
     play.grant("a", 1)
     play.grant("b", 1)
@@ -119,7 +123,7 @@ def test_a_client_that_does_not_answer_holds_nobody_up() -> None:
 
 
 def test_a_small_job_is_not_kept_out_by_a_huge_one() -> None:
-    """Whose turn is next gets the next free child, however much of others waits here."""
+    """The client that is next gets the next free child, however many units of others wait."""
     play = Play(clients="a")
     play.grant("a", 1)
     play.end(seconds=0.01)
@@ -138,7 +142,9 @@ def test_a_small_job_is_not_kept_out_by_a_huge_one() -> None:
 def test_a_client_that_nobody_knows_yet_gets_no_more_than_its_share(
     weight: float, more: bool
 ) -> None:
-    """Its units may take for ever, and what they cost is known when they have ended."""
+    """The cost of a unit is known only when it ends, so a new client gets no more than its
+    share.
+    """
     play = Play(procs=2, clients="a")
     play.grant("a", 1, 2)
     play.end()
@@ -153,7 +159,7 @@ def test_a_client_that_nobody_knows_yet_gets_no_more_than_its_share(
 
 @pytest.mark.parametrize("weights", [{"a": 1.0, "b": 1.0}, {"a": 3.0, "b": 1.0}])
 def test_clients_share_the_children_by_their_weights(weights: dict[str, float]) -> None:
-    """Worker-seconds count, not units: those of b take twice as long."""
+    """Worker-seconds are shared, not units: those of b take twice as long."""
     play = Play(clients="")
     for name, weight in weights.items():
         play.do(ClientAppeared(name, weight))
@@ -175,7 +181,9 @@ def test_clients_share_the_children_by_their_weights(weights: dict[str, float]) 
 
 
 def test_a_client_that_was_away_has_saved_nothing_up() -> None:
-    """It does not get all children until it has caught up with the others; nor does a new one."""
+    """A client that was idle does not get all children until it has caught up, nor does a
+    new one.
+    """
     play = Play(clients="ab")
     play.grant("b", more=False)
     play.grant("a", 1)
@@ -190,7 +198,9 @@ def test_a_client_that_was_away_has_saved_nothing_up() -> None:
 
 
 def test_who_comes_after_long_units_is_level_with_who_came_before() -> None:
-    """Though the one who had them was served a lot in one step when they ended."""
+    """A client that comes after long units starts level, although their owner was charged for them
+    at once.
+    """
     play = Play(procs=2, clients="ab")
     play.grant("b", 1, 2)
     play.grant("a", *range(10))
@@ -203,7 +213,9 @@ def test_who_comes_after_long_units_is_level_with_who_came_before() -> None:
 
 
 def test_a_client_that_comes_again_and_again_finds_little_ahead() -> None:
-    """Or all of it would be taken back each time."""
+    """Children get few units ahead while a client comes again and again, or each visit would cost a
+    recall.
+    """
     play, _ = newcomer()
     play.do(Recalled(tuple(sorted(play.crew.tickets)[1:])))
     play.end(seconds=0.001)
@@ -216,7 +228,7 @@ def test_a_client_that_comes_again_and_again_finds_little_ahead() -> None:
 
 
 def test_a_client_may_change_its_weight() -> None:
-    """What it is served from then on counts by the new one."""
+    """Units that end after a change of weight are charged by the new weight."""
     play = Play()
     play.do(ClientAppeared("c", 4.0))
     play.grant("c", 1)
@@ -225,7 +237,7 @@ def test_a_client_may_change_its_weight() -> None:
 
 
 def test_a_client_that_is_there_again_owes_nothing() -> None:
-    """Nor is it given back what it was charged in its first life."""
+    """A client that comes back owes nothing, and gets nothing back from its first life."""
     play, _ = newcomer()
     play.do(ClientGone("a"))
     play.do(ClientAppeared("a"))

@@ -4,7 +4,7 @@ from steelyard.mesh.protocol.times import WINDOW, Times
 
 
 def test_what_was_long_ago_does_not_count() -> None:
-    """Units of a function may become slower, and quicker again."""
+    """Only recent units count, as a function may become slower, and quicker again."""
     times = Times()
     for seconds in (1.0, 5.0, 2.0):
         for _ in range(WINDOW):

@@ -1,4 +1,4 @@
-"""Playbooks of units that nobody will do."""
+"""Playbooks of units that no node will run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.mesh.protocol.desk_play import OFFER, Play
 
 
 def test_a_function_that_nobody_serves_is_refused_after_a_while() -> None:
-    """And the reason says what is served; with no node at all there is no reason to refuse."""
+    """The reason lists what the nodes serve; while there is no node at all, nothing is refused."""
     play = Play("")
     play.do(Submitted((Task(1, "other:f", b"", Rules()),)))
     play.now = 1000.0
@@ -30,11 +30,11 @@ def test_a_function_that_nobody_serves_is_refused_after_a_while() -> None:
     (told,) = play.do(Tick())
     assert isinstance(told, Deliver)
     assert told.state is State.REFUSED
-    assert told.reason == "no node serves other:f; those that are there serve m:f"
+    assert told.reason == "no node serves other:f; the nodes that are there serve m:f"
 
 
 def test_the_wait_for_a_node_that_serves_a_function_begins_anew() -> None:
-    """When all nodes were gone: those that come back may not be the last."""
+    """The wait begins anew when all nodes were gone, because more may come back."""
     play = Play("a")
     play.do(Submitted((Task(1, "other:f", b"", Rules()),)))
     play.do(NodeGone("a"))
@@ -45,7 +45,7 @@ def test_the_wait_for_a_node_that_serves_a_function_begins_anew() -> None:
 
 
 def test_units_do_not_wait_for_those_with_whom_we_cannot_work() -> None:
-    """They are refused with the reason, unless such a node goes, or another one comes."""
+    """Units are refused with the reason, unless that node goes, or another one comes."""
     play = Play("")
     play.submit(1)
     play.do(Obstructed("old", "old speaks version 0"))

@@ -1,7 +1,7 @@
-"""A mesh without time or network: desks and crews, and between them whatever a test does.
+"""A mesh without time or network: desks, crews, and messages that a test delivers as it likes.
 
 Every message lies in `mail` until the test delivers, loses or repeats it. Units run until the test
-ends them; what they come to is decided by their function, as in real life.
+ends them; their function decides how they end, as in real life.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ ENDS = {
 
 @dataclass
 class Message:
-    """To a desk or a crew: an event that waits to be told."""
+    """An event on its way to a desk or a crew."""
 
     to: str
-    about: str  # whom it comes from
+    about: str  # the sender
     event: desk_events.Event | crew_events.Event
 
 
@@ -59,7 +59,7 @@ class Node:
     left: bool = False
 
     def has(self, client: str) -> set[int]:
-        """Units of a client that are here, or whose results are."""
+        """The units of a client that this node has, or whose results it has."""
         customer = self.crew.customers[client]
         told = [result for sent in customer.open.values() for result in sent.pull.results]
         ended = {result.number for result in (*customer.results, *told)}
@@ -69,7 +69,7 @@ class Node:
 class World:
     def __init__(self, clients: int = 1, seconds: float = 0.001) -> None:
         self.now = 100.0
-        self.seconds = seconds  # that a unit says it took
+        self.seconds = seconds  # the time that a unit reports
         self.clients = {f"client{i}": Client() for i in range(clients)}
         self.nodes: dict[str, Node] = {}
         self.mail: list[Message] = []
@@ -78,7 +78,7 @@ class World:
         self._born = 0
         self._query = 0
 
-    # What a test does.
+    # Actions of a test.
 
     def submit(self, client: str, function: str, count: int = 1, **rules: object) -> None:
         one = self.clients[client]
@@ -90,14 +90,14 @@ class World:
         self.tell_desk(client, desk_events.Submitted(tasks))
 
     def bear(self, procs: int = 2) -> str:
-        """A new node, which nobody has seen yet."""
+        """Add a new node that no client has seen yet."""
         self._born += 1
         name = f"node{self._born}"
         self.nodes[name] = Node(Crew(procs))
         return name
 
     def kill(self, name: str) -> None:
-        """Its messages are still on their way; its end is not known to anybody yet."""
+        """Kill a node; its messages are still on their way, and no client knows of its end yet."""
         del self.nodes[name]
         self.mail = [message for message in self.mail if message.to != name]
 
@@ -130,11 +130,11 @@ class World:
         self._tell(self.mail.pop(index))
 
     def repeat(self, index: int) -> None:
-        """Delivered, and will be delivered again."""
+        """Deliver a message now and once more later."""
         self._tell(self.mail[index])
 
     def lose(self, index: int, *, silently: bool) -> None:
-        """A pull or its answer is lost; its node hears of that, or does not."""
+        """Lose a pull or its answer; unless `silently`, its node hears of that."""
         message = self.mail.pop(index)
         event = message.event
         if silently:
@@ -147,14 +147,14 @@ class World:
             self._post(message.to, event.client, failure)
 
     def finish(self, node: str, ticket: int) -> None:
-        """A child is done with a unit."""
+        """Let a child end a unit."""
         order = self.nodes[node].running.pop(ticket)
         kind = KINDS[order.function]
         self.crashes[order.number] += kind is Kind.CRASHED
         self.tell_crew(node, crew_events.Ended(ticket, kind, seconds=self.seconds))
 
     def wait(self, seconds: float) -> None:
-        """Time passes, and whoever wanted to be woken is."""
+        """Let time pass, and wake the desks and crews that are due."""
         end = self.now + seconds
         while (due := self._next_wakeup()) <= end:
             self.now = max(self.now, due)
@@ -173,7 +173,7 @@ class World:
             if node.crew.wakeup <= self.now:
                 self.tell_crew(name, crew_events.Tick())
 
-    # What is done about it.
+    # Reactions to events.
 
     def tell_desk(self, name: str, event: desk_events.Event) -> None:
         client = self.clients[name]
@@ -203,7 +203,7 @@ class World:
                     assert ticket not in node.running
                     node.running[ticket] = order
                 case crew_events.Stop(ticket):
-                    if node.running.pop(ticket, None):  # or it is recalled already
+                    if node.running.pop(ticket, None):  # unless it was recalled before
                         self._post(name, name, crew_events.Ended(ticket, Kind.CANCELLED))
                 case crew_events.Recall():
                     self._post(name, name, self._recalled(node))
@@ -212,7 +212,7 @@ class World:
         check_crew(node.crew)
 
     def _recalled(self, node: Node) -> crew_events.Recalled:
-        """Each child has begun its oldest unit."""
+        """Recall the units that no child has begun; each child has begun its oldest."""
         ahead = tuple(list(node.running)[node.crew.procs :])
         for ticket in ahead:
             del node.running[ticket]
@@ -228,15 +228,15 @@ class World:
         elif message.to in self.nodes:
             event, known = message.event, self.nodes[message.to].crew.tickets
             if isinstance(event, crew_events.Ended) and event.ticket not in known:
-                return  # pools tell an end once; only messages are repeated here
+                return  # pools report an end once; only messages are repeated here
             if isinstance(event, crew_events.Recalled) and not known.keys() >= set(event.tickets):
                 return
             self.tell_crew(message.to, message.event)  # type: ignore[arg-type]
 
-    # The end of all troubles.
+    # The end of all faults.
 
     def reunite(self) -> None:
-        """Everybody sees everybody."""
+        """Let all clients and nodes see each other."""
         for client in self.clients:
             for node in [*self.clients[client].sees]:
                 if node not in self.nodes:
@@ -245,14 +245,14 @@ class World:
                 self.meet(client, node)
 
     def rest(self, seconds: float) -> None:
-        """Nothing is lost, and no unit ends."""
+        """Let time pass without losses, and without ends of units."""
         for _ in range(round(2 * seconds)):
             self.drain_mail()
             self.wait(0.5)
         self.drain_mail()
 
     def at_odds(self) -> list[tuple[str, str, set[int]]]:
-        """Clients and nodes that do not agree on what the node has, and on what."""
+        """Pairs of client and node that disagree on which units the node has, and those units."""
         pairs = itertools.product(self.clients.items(), self.nodes.items())
         found = [
             (one, other, client.desk.nodes.by_name[other].held.keys() ^ node.has(one))
@@ -261,7 +261,7 @@ class World:
         return [(client, node, units) for client, node, units in found if units]
 
     def heal(self, rounds: int = 400) -> None:
-        """Everybody sees everybody, nothing is lost, units end; until all units have ended."""
+        """Let all see each other, lose nothing and end units, until all units have ended."""
         if all(one.crew.leaving for one in self.nodes.values()):
             self.bear()
         self.reunite()
@@ -298,7 +298,7 @@ class World:
 
 
 def check_desk(desk: Desk) -> None:
-    """What must be true of a desk at any time."""
+    """Check what must be true of a desk at any time."""
     waiting = {number for line in desk.todo.lines.values() for number in line}
     assert desk.todo.total == len(waiting)
     assert not waiting & desk.inflight.keys()
@@ -312,7 +312,7 @@ def check_desk(desk: Desk) -> None:
 
 
 def check_crew(crew: Crew) -> None:
-    """What must be true of a crew at any time."""
+    """Check what must be true of a crew at any time."""
     wanted = sum(ticket.wanted for ticket in crew.tickets.values())
     assert wanted == sum(len(one.running) for one in crew.customers.values())
     for customer in crew.customers.values():

@@ -25,12 +25,12 @@ def due(known: Acquaintances, now: float) -> list[str]:
 
 
 def test_who_is_lost_is_tried_again_and_again() -> None:
-    """After pauses that grow up to a second, until it is there."""
+    """A lost node is tried again, after pauses that grow up to a second."""
     known = Acquaintances("me")
     known.appear("a", A, 0.0)
     known.vanish("a", 100.0)
     assert due(known, 100.0) == []
-    assert known.next_due() == 100.0 + FIRST_PAUSE + SECOND  # "me" is not the first of the two
+    assert known.next_due() == 100.0 + FIRST_PAUSE + SECOND  # "me" is the second of the two
     times = []
     now = 100.0
     while len(times) < 8:
@@ -46,7 +46,7 @@ def test_who_is_lost_is_tried_again_and_again() -> None:
 
 
 def test_who_said_good_bye_is_not_tried() -> None:
-    """Whether before or after its link went, and whatever neighbours still believe."""
+    """A node that said good-bye is not tried, whatever neighbours still believe."""
     known = Acquaintances("me")
     known.appear("a", A, 0.0)
     known.leave("a")
@@ -60,7 +60,7 @@ def test_who_said_good_bye_is_not_tried() -> None:
 
 
 def test_of_two_who_lost_each_other_one_tries_first() -> None:
-    """Or both would do the same work at the same time."""
+    """Of two nodes that lost each other one tries first, or both would do the same work."""
     one, two = Acquaintances("one"), Acquaintances("two")
     one.appear("two", A, 0.0)
     two.appear("one", B, 0.0)
@@ -70,7 +70,7 @@ def test_of_two_who_lost_each_other_one_tries_first() -> None:
 
 
 def test_a_link_that_does_not_hold_is_given_more_time() -> None:
-    """Each time twice as much, up to a limit; until one holds."""
+    """Each link that does not hold doubles the pause, up to a limit, until one holds."""
     known, now, pauses = Acquaintances("a"), 0.0, []
     for _ in range(8):
         known.appear("b", B, now)
@@ -86,7 +86,7 @@ def test_a_link_that_does_not_hold_is_given_more_time() -> None:
 
 
 def test_not_all_that_ever_said_good_bye_are_remembered() -> None:
-    """Clients come and go for years."""
+    """Only a limited number of good-byes is remembered, as clients come and go for years."""
     known = Acquaintances("me")
     for number in range(REMEMBERED + 1):
         known.leave(f"n{number}")
@@ -96,7 +96,9 @@ def test_not_all_that_ever_said_good_bye_are_remembered() -> None:
 
 
 def test_whom_a_neighbour_sees_is_tried_after_a_moment() -> None:
-    """But neither ourselves nor who is there, nor who listens nowhere."""
+    """A node that a neighbour sees is tried, unless it is ourselves, linked, or without an
+    address.
+    """
     known = Acquaintances("me")
     known.appear("a", A, 0.0)
     for identity, locators in (("a", A), ("b", B), ("me", C), ("mute", ())):
@@ -106,7 +108,7 @@ def test_whom_a_neighbour_sees_is_tried_after_a_moment() -> None:
 
 
 def test_while_nodes_come_nobody_is_missing() -> None:
-    """Who is heard of is left alone until no link has been made for a while."""
+    """A node that is only heard of is not tried until no link was made for a while."""
     known = Acquaintances("me")
     known.hear("b", B, 5.0)
     known.appear("a", A, 5.9)
@@ -117,7 +119,7 @@ def test_while_nodes_come_nobody_is_missing() -> None:
 
 
 def test_a_successor_takes_the_place_of_who_died() -> None:
-    """Who listens where a lost one did is it, started again."""
+    """A node with the locators of a lost one is its successor, so the lost one is not tried."""
     known = Acquaintances("me")
     known.appear("a", A, 0.0)
     known.vanish("a", 1.0)
@@ -128,7 +130,7 @@ def test_a_successor_takes_the_place_of_who_died() -> None:
 
 
 def test_who_listens_everywhere_is_not_taken_for_another() -> None:
-    """Such nodes have loopback in common, and a bridge of Docker's perhaps."""
+    """Nodes that listen everywhere have loopback in common, and are not mistaken for each other."""
     known = Acquaintances("me")
     known.appear("a", (*A, "tcp/127.0.0.1:1"), 0.0)
     known.vanish("a", 1.0)
@@ -139,7 +141,7 @@ def test_who_listens_everywhere_is_not_taken_for_another() -> None:
 
 
 def test_not_all_are_tried_at_once() -> None:
-    """Those that have waited longest come first."""
+    """Only some nodes are tried at a time, beginning with those that waited longest."""
     known = Acquaintances("me")
     for number in range(3 * MOST):
         known.appear(f"n{number}", (f"tcp/n:{number}",), 0.0)
@@ -149,7 +151,7 @@ def test_not_all_are_tried_at_once() -> None:
 
 
 def test_who_is_lost_for_long_is_forgotten() -> None:
-    """Until somebody sees it again."""
+    """A node that is lost for long is not tried, until a neighbour sees it again."""
     known = Acquaintances("me")
     known.appear("a", A, 0.0)
     known.vanish("a", 0.0)
@@ -160,7 +162,7 @@ def test_who_is_lost_for_long_is_forgotten() -> None:
 
 
 def test_the_digest_is_of_what_is_seen() -> None:
-    """Two who see each other and the same others agree; one link less, and they do not."""
+    """Two nodes have the same digest if they see the same nodes, and another one if not."""
     one, two = Acquaintances("one"), Acquaintances("two")
     one.appear("two", A, 0.0)
     two.appear("one", B, 0.0)

@@ -9,7 +9,7 @@ from steelyard.mesh.transport.chunks import Assembly, split
 
 @given(st.binary(), st.integers(1, 10))
 def test_pieces_make_up_the_payload(payload: bytes, cap: int) -> None:
-    """None is larger than the cap, and there is always one."""
+    """No piece is larger than the cap, and there is always one."""
     pieces = split(payload, cap)
     assert all(len(piece) <= cap for piece in pieces)
     assembly = Assembly(len(pieces))
@@ -19,6 +19,6 @@ def test_pieces_make_up_the_payload(payload: bytes, cap: int) -> None:
 
 @pytest.mark.parametrize(("index", "count"), [(1, 3), (0, 2), (2, 3)])
 def test_a_piece_out_of_turn_is_refused(index: int, count: int) -> None:
-    """It would be another payload."""
+    """A piece out of turn is refused, as it belongs to another payload."""
     with pytest.raises(ValueError, match="piece"):
         Assembly(3).add(index, count, b"x")

@@ -1,4 +1,4 @@
-"""What is said of endpoints that cannot be joined, with real servers at the other end."""
+"""The diagnosis of endpoints that cannot be joined, with real servers at the other end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def security(folder: Path) -> Security:
 
 @contextmanager
 def server(folder: Path | None, trusts: Path | None = None) -> Iterator[Endpoint]:
-    """One that takes a connection: with TLS and its clients' certificates, or with neither."""
+    """A server that takes one connection: with TLS and client certificates, or with neither."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
@@ -54,7 +54,7 @@ def server(folder: Path | None, trusts: Path | None = None) -> Iterator[Endpoint
         thread.start()
         yield Endpoint("tls", "127.0.0.1", listener.getsockname()[1])
         with suppress(OSError), socket.create_connection(listener.getsockname(), 1):
-            pass  # for a server that nobody came to
+            pass  # ends a server that had no connection
         thread.join()
 
 
@@ -63,7 +63,7 @@ def plain(endpoint: Endpoint) -> Endpoint:
 
 
 def test_nobody_listens() -> None:
-    """It may start later."""
+    """If nothing listens, the trouble does not last, as a node may start later."""
     with server(None) as endpoint:
         pass
     said = diagnose(plain(endpoint), None)
@@ -72,13 +72,13 @@ def test_nobody_listens() -> None:
 
 
 def test_the_other_side_is_of_another_mesh(certs: Path) -> None:
-    """Its certificate is the wrong one, for us."""
+    """A certificate of another authority is named as the reason."""
     with server(certs / "other" / "stranger") as endpoint:
-        assert "not of our mesh's authority" in diagnose(endpoint, security(certs / "alpha")).text
+        assert "authority did not sign" in diagnose(endpoint, security(certs / "alpha")).text
 
 
 def test_the_other_side_refuses_ours(certs: Path) -> None:
-    """Its certificate is right, ours is not, for it; that comes after the handshake."""
+    """The server refuses our certificate only after the handshake."""
     with server(certs / "beta", trusts=certs / "other") as endpoint:
         said = diagnose(endpoint, security(certs / "alpha"))
     assert "refuses our certificate" in said.text
@@ -86,20 +86,20 @@ def test_the_other_side_refuses_ours(certs: Path) -> None:
 
 
 def test_all_is_well_but_nobody_links(certs: Path) -> None:
-    """Then it is no node."""
+    """A server that takes the handshake but does not link is not a node of our mesh."""
     with server(certs / "beta") as endpoint:
         said = diagnose(endpoint, security(certs / "alpha"))
     assert "is it a node of a mesh of our name, and are we a member?" in said.text
 
 
 def test_the_other_side_speaks_no_tls(certs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It waits for something it understands."""
+    """A server without TLS waits for something that it understands."""
     monkeypatch.setattr(diagnosis, "PATIENCE", 0.3)
     with server(None) as endpoint:
         assert "does not speak TLS" in diagnose(endpoint, security(certs / "alpha")).text
 
 
 def test_we_speak_no_tls_and_the_other_side_does(certs: Path) -> None:
-    """We need certificates."""
+    """A server with TLS tells us to use certificates."""
     with server(certs / "beta") as endpoint:
-        assert "wants certificates" in diagnose(plain(endpoint), None).text
+        assert "wants TLS with certificates" in diagnose(plain(endpoint), None).text

@@ -25,21 +25,21 @@ from steelyard.mesh.transport.endpoints import (
     ],
 )
 def test_endpoints_are_read(text: str, endpoint: Endpoint) -> None:
-    """With a protocol, or the default one; and written as they were."""
+    """An endpoint has a protocol or gets the default one, and its text can be parsed again."""
     assert parse(text, "tls") == endpoint
     assert parse(str(endpoint), "tcp") == endpoint
 
 
 @pytest.mark.parametrize("text", ["", "here", "udp/1.2.3.4:5", "tcp/1.2.3.4", "tcp/h:x", "h:70000"])
 def test_what_is_no_endpoint_is_refused(text: str) -> None:
-    """With how to write one."""
+    """A text that is not an endpoint is refused with a hint how to write one."""
     with pytest.raises(UsageError, match="is not an endpoint"):
         parse(text, "tcp")
 
 
 @pytest.mark.parametrize("host", ["a..b", "x" * 64, "\udcff"])
 def test_what_is_no_host_is_refused(host: str) -> None:
-    """Before anybody looks it up."""
+    """A name that DNS does not allow is refused before it is looked up."""
     with pytest.raises(UsageError, match="not the name of a host"):
         parse(f"tcp/{host}:1", "tcp")
 
@@ -52,12 +52,12 @@ def test_what_is_no_host_is_refused(host: str) -> None:
     ],
 )
 def test_what_is_on_loopback(host: str, local: bool) -> None:
-    """Only that is safe without certificates."""
+    """Only loopback is safe without certificates."""
     assert Endpoint("tcp", host, 1).local is local
 
 
 def test_any_port_becomes_one_that_is_free() -> None:
-    """So that others can be told."""
+    """Port 0 becomes a free port, so that other nodes can be told."""
     found = settle(Endpoint("tcp", "127.0.0.1", 0))
     with socket.create_server((found.host, found.port)):
         assert found.port
@@ -65,7 +65,7 @@ def test_any_port_becomes_one_that_is_free() -> None:
 
 
 def test_a_wildcard_is_told_as_the_addresses_it_stands_for() -> None:
-    """Loopback is one of them; an address is told as it is."""
+    """A wildcard stands for all addresses, including loopback; other addresses stay as they are."""
     found = locators(Endpoint("tcp", "0.0.0.0", 7))
     assert Endpoint("tcp", "127.0.0.1", 7) in found
     assert not any(one.wildcard for one in found)
@@ -73,7 +73,7 @@ def test_a_wildcard_is_told_as_the_addresses_it_stands_for() -> None:
 
 
 def test_addresses_of_ipv6_that_others_may_know() -> None:
-    """Neither loopback nor those of one cable."""
+    """Neither loopback nor link-local addresses are known to other machines."""
     table = (
         "fd770000000000000000000000000002 03 40 00 80 eth0\n"
         "fe800000000000000000000000000002 03 40 20 80 eth0\n"
@@ -84,7 +84,7 @@ def test_addresses_of_ipv6_that_others_may_know() -> None:
 
 
 def test_a_place_that_was_just_left_can_be_taken_again() -> None:
-    """The kernel remembers connections for a minute, which is no reason not to start again."""
+    """A port whose last connection was closed a moment ago can be listened on."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         endpoint = Endpoint("tcp", *server.getsockname())
         with socket.create_connection((endpoint.host, endpoint.port)) as other:
@@ -94,7 +94,7 @@ def test_a_place_that_was_just_left_can_be_taken_again() -> None:
 
 
 def test_what_is_in_the_way_of_listening() -> None:
-    """It is told before Zenoh is asked, who would say it in its own words."""
+    """The reason why a port cannot be used is found before Zenoh is started."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

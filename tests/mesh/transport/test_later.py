@@ -10,7 +10,7 @@ PATIENCE = 60.0
 
 
 def test_a_callback_that_fails_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    """The next one is called, and the log says what happened."""
+    """After a callback that fails, the next one runs, and the log says what happened."""
     later, called = Later("later"), threading.Event()
 
     def fail() -> None:

@@ -37,7 +37,7 @@ def ask(one: MemoryLink, other: MemoryLink, payload: bytes = b"?") -> tuple[str,
 
 
 def test_what_is_lost_fails(network: Network) -> None:
-    """A query or an answer: the asker cannot tell."""
+    """The asker hears of a failure, whether the query or the answer was lost."""
     one, two = network.link(), network.link()
     two.serve(echo)
     network.loss = 0.5
@@ -47,7 +47,7 @@ def test_what_is_lost_fails(network: Network) -> None:
 
 
 def test_a_query_may_arrive_twice_and_is_answered_once(network: Network) -> None:
-    """The second answer is nobody's."""
+    """The second answer to a duplicated query is ignored."""
     one, two = network.link(), network.link()
     seen: list[bytes] = []
 
@@ -63,7 +63,7 @@ def test_a_query_may_arrive_twice_and_is_answered_once(network: Network) -> None
 
 
 def test_delays_change_the_order(network: Network) -> None:
-    """Of queries that were sent one after the other."""
+    """Queries may arrive in another order than they were sent."""
     one, two = network.link(), network.link()
     order: queue.Queue[bytes] = queue.Queue()
 
@@ -80,7 +80,7 @@ def test_delays_change_the_order(network: Network) -> None:
 
 
 def test_a_cut_fails_what_is_open_and_hides_roles_until_it_is_mended(network: Network) -> None:
-    """Only between the two that it is between."""
+    """A cut fails open queries and hides roles only between its two links."""
     one, two, three = network.link(), network.link(), network.link()
     told: queue.Queue[tuple[str, Peer]] = queue.Queue()
     one.watch(lambda peer: told.put(("here", peer)), lambda peer: told.put(("gone", peer)))

@@ -13,7 +13,7 @@ PATIENCE = 60.0
 
 
 def test_who_accepts_connections_is_found() -> None:
-    """And not who refuses them: there is nobody to be introduced to."""
+    """Only addresses that accept connections are found."""
     with socket.create_server(("127.0.0.1", 0)) as here, socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         places = [f"tcp/127.0.0.1:{one.getsockname()[1]}" for one in (here, nobody)]
@@ -21,7 +21,7 @@ def test_who_accepts_connections_is_found() -> None:
 
 
 def test_a_name_that_nobody_answers_for_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is asked for once at a time, and found when the answer has come."""
+    """A name that takes long is looked up once at a time, and found when the answer has come."""
     answered, asked = threading.Event(), []
 
     def slow(host: str, *rest: Any, flags: int = 0, **options: Any) -> Any:

@@ -1,8 +1,7 @@
-"""What is behind all proxies: nginx for HTTP, an echo for WebSocket messages."""
+"""The backend of all proxies: nginx for HTTP, an echo for WebSocket messages."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from steelyard.bench.balancer.cases import CASES, SMALL, Case, Kind
@@ -10,9 +9,10 @@ from steelyard.bench.launch import Command, Launched
 from steelyard.bench.ports import HOST, accepts, fetch, free_port
 from steelyard.bench.proxies.base import Member
 from steelyard.bench.proxies.nginx import nginx_command
+from steelyard.python import module
 
-FIELDS_PATH = "/fields"  # answers with what the proxy has added
-COUNTS_PATH = "/counts"  # answers with how many connections there were, and how many requests
+FIELDS_PATH = "/fields"  # its answer lists the fields that the proxy added
+COUNTS_PATH = "/counts"  # its answer counts the connections and the requests so far
 
 _SERVER = """
   default_type application/octet-stream;
@@ -30,7 +30,7 @@ _SERVER = """
 
 
 class Backend:
-    """One running server; a context that ends it."""
+    """One running server; a context manager that ends it."""
 
     def __init__(self, kind: Kind, folder: Path, core: int) -> None:
         port = free_port()
@@ -51,7 +51,7 @@ class Backend:
         self._server.stop()
 
     def accepted(self) -> int | None:
-        """How many connections it has had, this question's own included."""
+        """How many connections the backend has accepted, including the one of this question."""
         if self._kind is Kind.WEBSOCKET:
             return None
         words = fetch(self.member.port, "GET", COUNTS_PATH).body.split()
@@ -62,7 +62,7 @@ def _nginx(port: int, folder: Path) -> Command:
     for case in CASES:
         if case.size > SMALL:
             _write(folder, case)
-    text = "x" * SMALL  # a literal: a small answer must not cost the backend a file
+    text = "x" * SMALL  # a literal, so that a small answer does not cost the backend a file
     server = _SERVER.format(host=HOST, port=port, folder=folder, small=SMALL, text=text)
     return nginx_command(folder, server)
 
@@ -72,4 +72,4 @@ def _write(folder: Path, case: Case) -> None:
 
 
 def _echo(port: int) -> Command:
-    return Command([sys.executable, "-m", "steelyard.bench.balancer.websocket_echo", str(port)])
+    return Command(module("steelyard.bench.balancer.websocket_echo", str(port)))

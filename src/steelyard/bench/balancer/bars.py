@@ -1,6 +1,6 @@
-"""Bars: what the balancer must reach, and whether it did in this run.
+"""Bars: the figures that the balancer must reach, and whether it did in this run.
 
-They are what the project set out for (issue 3); the figures of a run are held against them.
+They are the goals of the project (issue 3); the figures of a run are compared with them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ IDLE_BYTES = 1.2 * 1024
 
 
 class Bar(NamedTuple):
-    """At most so many times the cheapest of some others; with no others, an absolute figure."""
+    """At most so many times the cheapest of some others; without others, an absolute figure."""
 
     ours: str
     case: str
@@ -39,18 +39,18 @@ BARS = (
 
 
 class Verdict(BaseModel):
-    """A bar, and what was measured."""
+    """A bar, and the figure that was measured."""
 
     ours: str
     case: str
     others: list[str]
     most: float
-    found: float | None  # None: somebody was not measured
+    found: float | None  # None: one of the contenders was not measured
     kept: bool | None
 
 
 def judge(summaries: Sequence[Summary]) -> list[Verdict]:
-    """Every bar of a case that was measured."""
+    """A verdict on every bar whose case was measured."""
     costs = {(line.case, line.contender): cost(line) for line in summaries}
     cases = {line.case for line in summaries}
     return [_verdict(bar, costs) for bar in BARS if bar.case in cases]
@@ -72,6 +72,6 @@ def _verdict(bar: Bar, costs: dict[tuple[str, str], float | None]) -> Verdict:
 
 
 def _least(costs: Iterable[float | None]) -> float | None:
-    """None unless all are known: the better one may be the one that is missing."""
+    """The least value; None unless all are known, as the missing one may be the least."""
     known = list(costs)
     return None if None in known else min(one for one in known if one is not None)

@@ -1,4 +1,4 @@
-"""From a wish to a report: prepare, run, note what a reader must know."""
+"""From a wish to a report: prepare, run, and note what a reader must know."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from steelyard.bench.balancer.run import Plan, run
 from steelyard.bench.watcher import Watcher
 from steelyard.errors import Fault, SteelyardError
 
-CROWD = 10_000  # idle connections, where a machine has room for them
-SPARE_FILES = 500  # of a proxy, beyond its clients
+CROWD = 10_000  # idle connections, if the machine has room for them
+SPARE_FILES = 500  # files that a proxy needs beyond its clients
 
 
 class BenchError(SteelyardError):
@@ -30,7 +30,7 @@ class BenchError(SteelyardError):
 
 
 class Wish(NamedTuple):
-    """What the user asked for."""
+    """The options that the user chose."""
 
     contenders: Sequence[Contender]
     cases: Sequence[Case]
@@ -43,7 +43,7 @@ class Wish(NamedTuple):
 
 
 def measure(wish: Wish, watcher: Watcher) -> Report:
-    """One run."""
+    """Do one run."""
     absences = _prepare(wish, watcher)
     gone = {one.contender for one in absences}
     plan = Plan([one for one in wish.contenders if one.name not in gone], wish.cases, wish.rounds)
@@ -54,7 +54,8 @@ def measure(wish: Wish, watcher: Watcher) -> Report:
     samples: list[Sample] = []
     with tempfile.TemporaryDirectory(prefix="steelyard-bench-") as folder:
         bench = Bench(cores, Path(folder), Load(wish.seconds, wish.connections, crowd))
-        # Closed even when the watcher fails: closing a generator unwinds what it has started.
+        # `closing`: if the watcher fails, closing the generator stops the processes that it
+        # started.
         with machine.on_core(cores.rest), closing(run(plan, bench, watcher.tell)) as outcomes:
             for outcome in outcomes:
                 if isinstance(outcome, Sample):
@@ -71,7 +72,9 @@ def measure(wish: Wish, watcher: Watcher) -> Report:
 
 
 def _prepare(wish: Wish, watcher: Watcher) -> list[Absence]:
-    """Get the programs; who cannot be had is absent, but without client or backend nothing goes."""
+    """Install the programs. A contender without its program is absent; client and backend are
+    required.
+    """
     needed = {"nginx", "wrk"} | {one.proxy.program for one in wish.contenders} - {""}
     if wish.install:
         tools.install(sorted(needed), watcher.say)

@@ -1,4 +1,4 @@
-"""What is asked of a proxy."""
+"""The kinds of load that a proxy is measured with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KIB = 1024
 
 
 class Kind(StrEnum):
-    """Which client asks."""
+    """The client that a case needs."""
 
     HTTP = "http"
     WEBSOCKET = "websocket"
@@ -26,9 +26,9 @@ class Case(NamedTuple):
     title: str
     kind: Kind = Kind.HTTP
     method: str = "GET"
-    size: int = SMALL  # of the answer's body
-    upload: int = 0  # size of the request's body
-    fields: Mapping[str, str] = MappingProxyType({})  # beyond Host
+    size: int = SMALL  # bytes of the answer's body
+    upload: int = 0  # bytes of the request's body
+    fields: Mapping[str, str] = MappingProxyType({})  # request fields besides Host
 
     @property
     def path(self) -> str:
@@ -36,11 +36,11 @@ class Case(NamedTuple):
 
     @property
     def has_body(self) -> bool:
-        """Whether buffers matter, and those who have them tuned take part."""
+        """Whether the case has large bodies, so that contenders with tuned buffers take part."""
         return self.upload > 0 or self.size > SMALL
 
 
-# With Host, eleven: what Firefox and Chrome send on a navigation.
+# With Host there are eleven, as Firefox and Chrome send them on a navigation.
 BROWSER = {
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8",

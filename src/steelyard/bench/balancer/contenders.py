@@ -1,4 +1,4 @@
-"""Who is measured, in the order of the table."""
+"""The proxies that are measured, in the order of the table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from steelyard.bench.proxies.nginx import Nginx
 from steelyard.bench.proxies.ours import Ours
 
 NGINX, HAPROXY = "nginx", "haproxy"
-TUNED = ("nginx-64k", "haproxy-64k")  # the better of them is the measure for bodies
+# With large bodies, the better of these two is the one to compare with.
+TUNED = ("nginx-64k", "haproxy-64k")
 COMPILED, PURE, AIOHTTP = "compiled", "pure", "aiohttp"
 OURS = (COMPILED, PURE)
 
 
 class Contender(NamedTuple):
-    """A proxy, and what it takes part in."""
+    """A proxy, and the cases in which it takes part."""
 
     proxy: Proxy
     bodies_only: bool = False
@@ -34,7 +35,7 @@ class Contender(NamedTuple):
 
 
 def contenders() -> tuple[Contender, ...]:
-    """All of them, there or not."""
+    """All contenders, whether they are installed or not."""
     return (
         Contender(Ours(COMPILED, compiled=True)),
         Contender(Ours(PURE, compiled=False)),

@@ -1,4 +1,4 @@
-"""What a client counted in one round, and the line in which it says so."""
+"""The counts of a client in one round, and the line in which it prints them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ MARK = "counted: "
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """One round, as the client saw it."""
+    """The counts of one round, as the client saw it."""
 
     requests: int
     seconds: float
     bytes: int
     p50_us: float
     p99_us: float
-    errors: int  # connections that failed, time-outs, answers above 399
+    errors: int  # failed connections, time-outs, and answers above 399
 
     def line(self) -> str:
         return f"{MARK}{json.dumps(asdict(self))}\n"
 
 
 def parse_counts(text: str) -> Counts:
-    """The counts in a client's output; ValueError where there are none."""
+    """Parse the counts in a client's output; ValueError if there are none."""
     for line in text.splitlines():
         if line.startswith(MARK):
             return Counts(**json.loads(line.removeprefix(MARK)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 
-SIZE = 100  # of a message: below 126, the length is one byte
+SIZE = 100  # bytes of a message: below 126, the length is one byte
 _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _PAYLOAD = b"m" * SIZE
 
@@ -24,7 +24,7 @@ HANDSHAKE = (
 
 
 def accepted(head: bytes) -> bytes:
-    """The answer to a handshake; its key may be one that a proxy has made."""
+    """The answer to a handshake. The key in it may come from the proxy."""
     digest = base64.b64encode(hashlib.sha1(_key(head) + _GUID, usedforsecurity=False).digest())
     return (
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

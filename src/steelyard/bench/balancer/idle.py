@@ -1,4 +1,4 @@
-"""Connections that have asked once, and then stay: the memory that each one costs the proxy."""
+"""Connections that ask once and then stay idle: the memory that each one costs the proxy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from steelyard.bench.balancer.cases import SMALL
 from steelyard.bench.ports import HOST
 
 _REQUEST = f"GET /{SMALL} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
-_RESET = struct.pack("ii", 1, 0)  # closed without TIME_WAIT, or ports would run out
+_RESET = struct.pack("ii", 1, 0)  # SO_LINGER 0: close without TIME_WAIT, or ports would run out
 
 
 class Crowd:
-    """Open connections; a context that closes them."""
+    """Open connections; a context manager that closes them."""
 
     def __init__(self, port: int, count: int) -> None:
         self._port = port
@@ -40,7 +40,7 @@ class Crowd:
         return len(self._open)
 
     def gone(self) -> int:
-        """How many the proxy has closed."""
+        """How many of the connections the proxy has closed."""
         return sum(_is_closed(sock) for sock in self._open)
 
     def _join(self) -> None:

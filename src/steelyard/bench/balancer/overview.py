@@ -1,4 +1,4 @@
-"""The whole run at a glance: the bars, and our cost as a multiple of everybody's."""
+"""An overview of the whole run: the bars, and our cost as a multiple of each other proxy's."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _TITLES = {case.name: case.title for case in CASES}
 
 
 def bars(told: Result) -> Table:
-    """What had to be reached, and what was."""
+    """The table of bars: wanted, measured, verdict."""
     rows = [[_aim(one), _figure(one, one.most), _figure(one, one.found), VERDICTS[one.kept]]
             for one in told.bars]  # fmt: skip
     return Table("The bars", ("", "at most", "measured", "verdict"), rows)
 
 
 def ratios(told: Result) -> Table:
-    """CPU per request (memory where connections are idle), ours over theirs."""
+    """The table of ratios, ours over theirs: CPU per request, or memory for idle connections."""
     others = [one.name for one in contenders() if one.name not in OURS]
     rows = [
         [

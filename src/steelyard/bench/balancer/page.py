@@ -11,7 +11,7 @@ NAME = "balancer"
 
 
 def page(told: Result) -> str:
-    """In Markdown."""
+    """The section as Markdown."""
     parts = ["## Cost per request", _setting(told)]
     parts += [f"Note: {note}" for note in told.report.notes]
     for table in (bars(told), ratios(told), *tables(told)):

@@ -1,4 +1,4 @@
-"""What a run says: every sample, and what could not be measured."""
+"""The report of a run: every sample, and the contenders that could not be measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from steelyard.bench.noise import DISTURBED
 
 
 class Sample(BaseModel):
-    """One contender, one case, one round."""
+    """The figures of one contender in one case in one round."""
 
     contender: str
     case: str
@@ -23,11 +23,11 @@ class Sample(BaseModel):
     memory: int  # bytes of the proxy after the round
     idle_bytes: float | None = None  # per idle connection
     reconnects: int | None = None  # connections to the backend, beyond one for each client
-    foreign: float  # share of the cores' time that others took
+    foreign: float  # share of the cores' time that other programs took
 
     @computed_field
     def disturbed(self) -> bool:
-        """Whether others took so much that the figures are doubtful."""
+        """Whether other programs took so much time that the figures are doubtful."""
         return self.foreign > DISTURBED
 
     @property
@@ -46,7 +46,7 @@ class Sample(BaseModel):
 
 
 class Absence(BaseModel):
-    """Somebody who was not measured; without a case, in none."""
+    """A contender that was not measured; without a case, it was not measured in any."""
 
     contender: str
     case: str | None = None
@@ -54,7 +54,7 @@ class Absence(BaseModel):
 
 
 class Setting(BaseModel):
-    """How the run was made."""
+    """The conditions of the run."""
 
     date: str
     machine: str
@@ -67,7 +67,7 @@ class Setting(BaseModel):
 
 
 class Report(BaseModel):
-    """One run."""
+    """The report of one run."""
 
     setting: Setting
     notes: list[str]

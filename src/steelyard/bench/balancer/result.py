@@ -1,4 +1,4 @@
-"""A run as programs read it: samples, what they sum up to, the bars."""
+"""A run for programs to read: samples, their summaries, the bars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.bench.balancer.summary import Summary, summarise
 
 
 class Result(BaseModel):
-    """Everything."""
+    """The report of a run, with summaries and verdicts."""
 
     report: Report
     summaries: list[Summary]
@@ -18,6 +18,6 @@ class Result(BaseModel):
 
 
 def conclude(report: Report) -> Result:
-    """Sum up, and judge."""
+    """Sum the report up, and judge the bars."""
     summaries = summarise(report)
     return Result(report=report, summaries=summaries, bars=judge(summaries))

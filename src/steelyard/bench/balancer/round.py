@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -18,13 +17,14 @@ from steelyard.bench.launch import pinned
 from steelyard.bench.machine import Cores
 from steelyard.bench.noise import Quiet
 from steelyard.bench.usage import anonymous_of, cpu_of, memory_of
+from steelyard.python import module
 
-GRACE = 20.0  # a client that takes so much longer than it should is ended
-SETTLE = 0.3  # seconds until a proxy has freed what requests needed
+GRACE = 20.0  # seconds after which a client that takes too long is ended
+SETTLE = 0.3  # seconds in which a proxy frees the memory that requests needed
 
 
 class Load(NamedTuple):
-    """How much is asked: connections at once, for so many seconds; how many stay idle."""
+    """How much load: connections at once, for so many seconds; how many connections stay idle."""
 
     seconds: int
     connections: int
@@ -32,7 +32,7 @@ class Load(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """Where rounds are made."""
+    """The place of all rounds: cores, folder and load."""
 
     cores: Cores
     folder: Path
@@ -48,7 +48,7 @@ class Target(NamedTuple):
 
 
 def play(bench: Bench, case: Case, target: Target, backend: Backend, number: int) -> Sample:
-    """Ask, and see what it cost."""
+    """Load one contender once, and measure what that costs it."""
     known = backend.accepted()
     quiet = Quiet(set(bench.cores))
     before = cpu_of(target.pid)
@@ -78,15 +78,15 @@ def play(bench: Bench, case: Case, target: Target, backend: Backend, number: int
 def _ask(bench: Bench, case: Case, port: int) -> Counts:
     seconds, connections, _ = bench.load
     if case.kind is Kind.WEBSOCKET:
-        module = "steelyard.bench.balancer.websocket_client"
-        words = [sys.executable, "-m", module, str(port), str(seconds), str(connections)]
+        client = "steelyard.bench.balancer.websocket_client"
+        words = module(client, str(port), str(seconds), str(connections))
     else:
         words = wrk.words(case, port, seconds, connections, bench.folder)
     return _client([*pinned(bench.cores.rest), *words], bench.load)
 
 
 def _client(words: list[str], load: Load) -> Counts:
-    """What it counted; a client that fails is a round in which every connection failed."""
+    """Run the client and return its counts; if it fails, every connection counts as failed."""
     try:
         done = subprocess.run(
             words, capture_output=True, text=True, timeout=load.seconds + GRACE, check=False
@@ -97,7 +97,7 @@ def _client(words: list[str], load: Load) -> Counts:
 
 
 def _crowd(target: Target, count: int) -> tuple[Counts, float | None]:
-    """Memory with the crowd less memory without, shared among it."""
+    """Measure the memory per idle connection: memory with the crowd less memory without."""
     before, began = anonymous_of(target.pid), time.monotonic()
     with Crowd(target.port, count) as crowd:
         seconds = time.monotonic() - began
@@ -109,14 +109,14 @@ def _crowd(target: Target, count: int) -> tuple[Counts, float | None]:
 
 
 def _reconnects(before: int | None, after: int | None, connections: int) -> int | None:
-    """What the question itself took is not the proxy's."""
+    """How often the proxy connected anew to the backend. Our own question is not counted."""
     if before is None or after is None:
         return None
     return max(after - before - 1 - connections, 0)
 
 
 def _too_short(case: Case, counts: Counts) -> int:
-    """Fewer bytes than the answers must have: at least one was cut."""
+    """1 if there were fewer bytes than the answers must have: at least one was cut."""
     if case.kind is not Kind.HTTP:
         return 0
     return int(counts.bytes < counts.requests * case.size)

@@ -17,14 +17,14 @@ from steelyard.bench.launch import Launched, LaunchError
 from steelyard.bench.ports import answers, free_port
 from steelyard.bench.proxies.base import Site
 
-IDLE_ROUNDS = 2  # at most: memory hardly spreads, and each round needs a fresh process
+IDLE_ROUNDS = 2  # at most: memory hardly varies, and each round needs a fresh process
 
 Outcome = Sample | Absence
 Tell = Callable[[str], None]
 
 
 class Plan(NamedTuple):
-    """Who, what, how often."""
+    """Which contenders, which cases, and how many rounds."""
 
     contenders: Sequence[Contender]
     cases: Sequence[Case]
@@ -34,7 +34,7 @@ class Plan(NamedTuple):
         return min(self.rounds, IDLE_ROUNDS) if case.kind is Kind.IDLE else self.rounds
 
     def steps(self) -> int:
-        """How many samples there will be, if nobody fails."""
+        """How many samples there will be, if no contender fails."""
         return sum(
             self.rounds_of(case) * sum(one.takes_part(case) for one in self.contenders)
             for case in self.cases
@@ -42,7 +42,7 @@ class Plan(NamedTuple):
 
 
 def run(plan: Plan, bench: Bench, tell: Tell) -> Generator[Outcome, None, None]:
-    """Samples and absences, as they come; `tell` hears what is done next."""
+    """Yield samples and absences as they come; `tell` is told what is done next."""
     for case in plan.cases:
         folder = _new(bench.folder / case.name / "backend")
         with Backend(case.kind, folder, bench.cores.rest) as backend:
@@ -53,7 +53,9 @@ def run(plan: Plan, bench: Bench, tell: Tell) -> Generator[Outcome, None, None]:
 def _together(
     plan: Plan, bench: Bench, case: Case, backend: Backend, tell: Tell
 ) -> Iterator[Outcome]:
-    """All are up; each round asks them in another order, so that none always follows the same."""
+    """Run a case with all contenders up. Each round asks them in another order, so that none always
+    follows the same.
+    """
     with ExitStack() as stack:
         targets: list[Target] = []
         for contender in plan.contenders:
@@ -71,7 +73,7 @@ def _together(
 
 
 def _fresh(plan: Plan, bench: Bench, case: Case, backend: Backend, tell: Tell) -> Iterator[Outcome]:
-    """Memory once used is not given back: each round starts the proxy anew."""
+    """Run a case with a fresh proxy for each round: a process does not give used memory back."""
     failed: set[str] = set()
     for number in range(plan.rounds_of(case)):
         for contender in plan.contenders:

@@ -1,4 +1,4 @@
-"""What samples sum up to: medians over rounds, their spread, and ratios of medians."""
+"""Summaries of samples: medians over rounds, their spread, and ratios of medians."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from steelyard.bench.stats import median, ratio, spread
 
 
 class Summary(BaseModel):
-    """One contender in one case."""
+    """The summary of one contender in one case."""
 
     contender: str
     case: str
     rounds: int
-    disturbed: int  # rounds
+    disturbed: int  # number of disturbed rounds
     errors: int
     cpu_us: float | None
-    spread: float | None  # of what the ratios are of
+    spread: float | None  # spread of the figure that the ratios compare
     user_us: float | None
     system_us: float | None
     rate: float | None
@@ -29,12 +29,12 @@ class Summary(BaseModel):
     memory: float | None
     idle_bytes: float | None
     reconnects: float | None  # per 1,000 requests
-    ratios: dict[str, float] = {}  # to each other contender
-    to_tuned: float | None = None  # the better of those with 64 KiB buffers
+    ratios: dict[str, float] = {}  # by each other contender
+    to_tuned: float | None = None  # ratio to the better of the contenders with 64 KiB buffers
 
 
 def summarise(report: Report) -> list[Summary]:
-    """Cases and contenders in the order in which they were first measured."""
+    """Summarise cases and contenders in the order in which they were first measured."""
     groups: dict[str, dict[str, list[Sample]]] = {}
     for sample in report.samples:
         groups.setdefault(sample.case, {}).setdefault(sample.contender, []).append(sample)
@@ -56,14 +56,14 @@ def _of_case(groups: dict[str, list[Sample]]) -> Iterable[Summary]:
 
 
 def cost(line: Summary) -> float | None:
-    """What ratios are of: CPU per request; where nobody asks, memory."""
+    """The figure that ratios compare: CPU per request, or memory for idle connections."""
     return line.idle_bytes if line.idle_bytes is not None else line.cpu_us
 
 
 def _summary(samples: Sequence[Sample]) -> Summary:
     idle = any(sample.idle_bytes is not None for sample in samples)
     costs = _known(samples, lambda one: one.idle_bytes if idle else one.cpu_us)
-    timed = [] if idle else samples  # the questions before the silence are not a load
+    timed = [] if idle else samples  # requests before the connections go idle are not a load
     return Summary(
         contender=samples[0].contender,
         case=samples[0].case,

@@ -1,4 +1,4 @@
-"""The table of a case, as cells: what shows them need not know what they mean."""
+"""The table of a case, as cells of text: the code that shows them need not know their meaning."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TIMED = (
     "", "CPU µs/request", "±", "user", "system", "× nginx", "× HAProxy", "× best 64 KiB",
     "requests/s", "p50 ms", "p99 ms", "memory MB", "remarks",
 )  # fmt: skip
-RECONNECTS = 10  # per 1,000 requests: one that does not keep its connections pays for new ones
+RECONNECTS = 10  # per 1,000 requests: a proxy that does not keep its connections pays for new ones
 IDLE = ("", "bytes/connection", "±", "× nginx", "× HAProxy", "memory MB", "remarks")
 
 
 class Table(NamedTuple):
-    """One case."""
+    """The table of one case."""
 
     title: str
     columns: Sequence[str]
@@ -28,7 +28,7 @@ class Table(NamedTuple):
 
 
 def tables(told: Result) -> list[Table]:
-    """One for each case that was measured, or could not be."""
+    """A table for each case that was measured, or could not be."""
     cases = {line.case for line in told.summaries}
     cases |= {one.case for one in told.report.absences if one.case}
     return [_table(told, case.name, case.title) for case in CASES if case.name in cases]

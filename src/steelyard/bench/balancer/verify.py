@@ -1,4 +1,4 @@
-"""Whether a contender does what all must do: figures of one that does less compare nothing."""
+"""Checks that a contender does what all must do: a proxy that does less cannot be compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.bench.ports import HOST, fetch
 
 
 def fault(case: Case, port: int) -> str:
-    """What is wrong with the proxy on this port; empty when nothing is."""
+    """What is wrong with the proxy on this port; empty if nothing is."""
     try:
         return _tunnel_fault(port) if case.kind is Kind.WEBSOCKET else _http_fault(case, port)
     except (OSError, http.client.HTTPException) as error:

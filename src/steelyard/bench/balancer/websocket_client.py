@@ -1,6 +1,6 @@
-"""`python -m … PORT SECONDS CONNECTIONS`: sends a message, waits for it, on each connection.
+"""`python -m … PORT SECONDS CONNECTIONS`: on each connection, sends a message and waits for it.
 
-It prints what the script of wrk prints, in the same words.
+It prints its counts in the same form as the script of wrk.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from steelyard.bench.stats import percentile
 
 
 class Talk(asyncio.Protocol):
-    """One connection: one message under way."""
+    """One connection with one message under way."""
 
     def __init__(self, times: list[float]) -> None:
         self.failed = False
         self.over = False
         self._times = times
         self._opened = False
-        self._missing = 0  # bytes until the answer is whole
+        self._missing = 0  # bytes of the answer that have not come yet
         self._head = b""
         self._sent = 0.0
 
@@ -72,7 +72,7 @@ class Talk(asyncio.Protocol):
 
 
 async def talk(port: int, seconds: float, connections: int) -> Counts:
-    """All connections, for so long."""
+    """Run all connections for so many seconds."""
     loop = asyncio.get_running_loop()
     times: list[float] = []
     began = time.perf_counter()

@@ -38,7 +38,9 @@ class Echo(asyncio.Protocol):
         self._transport.write(accepted(head) if self._open else _OK)
 
     def _messages(self) -> None:
-        """A frame's mask may be a proxy's own, its size is ours; only a close is shorter."""
+        """Answer the frames that have arrived. A proxy may have changed a frame's mask, but not its
+        size; only a close frame is shorter.
+        """
         if self._data[0] & 0x0F == 0x8:
             self._transport.close()
             return
@@ -49,7 +51,7 @@ class Echo(asyncio.Protocol):
 
 
 async def serve(port: int) -> None:
-    """Until the process is ended."""
+    """Serve until the process is ended."""
     server = await asyncio.get_running_loop().create_server(Echo, HOST, port, backlog=1024)
     await server.serve_forever()
 

@@ -1,7 +1,8 @@
 """wrk: the client of all HTTP cases.
 
-Its own output rounds and changes units; a script's `done` has the exact figures, and costs
-nothing while requests run. No `request` function: wrk then builds the request only once.
+Its own output rounds and changes units. The `done` function of a script has the exact figures, and
+costs nothing while requests run. There is no `request` function, so wrk builds the request only
+once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ end
 
 
 def script(case: Case) -> str:
-    """The case in Lua."""
+    """The case as a Lua script."""
     lines = [f"wrk.method = {json.dumps(case.method)}"]
     lines += [f"wrk.headers[{json.dumps(k)}] = {json.dumps(v)}" for k, v in case.fields.items()]
     if case.upload:
@@ -35,7 +36,7 @@ def script(case: Case) -> str:
 
 
 def words(case: Case, port: int, seconds: int, connections: int, folder: Path) -> list[str]:
-    """The command; writes the script."""
+    """The command line of wrk; its script is written into the folder."""
     file = folder / f"{case.name}.lua"
     file.write_text(script(case))
     options = ["-t", "1", "-c", str(connections), "-d", f"{seconds}s", "--timeout", "5s"]

@@ -1,4 +1,4 @@
-"""What nodes wrote down of a job."""
+"""Reads what nodes logged about a job."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Stay(NamedTuple):
-    """One unit at one node."""
+    """The time that one unit spent at one node."""
 
     unit: int
     begin: float
@@ -17,8 +17,9 @@ class Stay(NamedTuple):
 
 
 def read(file: Path, until: float) -> list[Stay]:
-    """The stays at one node, which does one unit at a time; so what was stopped ended when the next
-    began, or with the node, or with the job."""
+    """The stays at one node. It does one unit at a time, so a stay that was stopped ended when the
+    next one began, or with the node, or with the job.
+    """
     stays: list[Stay] = []
     for line in file.read_text().splitlines() if file.exists() else []:
         what, unit, at = line.split()
@@ -31,12 +32,12 @@ def read(file: Path, until: float) -> list[Stay]:
 
 
 def busy(stays: Mapping[int, Sequence[Stay]], speeds: Sequence[float]) -> float:
-    """Work that was done, in seconds at speed 1."""
+    """The work that was done, in seconds at speed 1."""
     return sum(speeds[node] * (one.end - one.begin) for node in stays for one in stays[node])
 
 
 def lost(stays: Mapping[int, Sequence[Stay]], speeds: Sequence[float]) -> float:
-    """Work of all stays but the one that ended first, for each unit."""
+    """The work that was done for nothing: all stays of a unit but the one that ended first."""
     ended = sorted((one.end, one.unit, node) for node in stays for one in stays[node] if one.done)
     first = {unit: (end, node) for end, unit, node in reversed(ended)}
     return sum(

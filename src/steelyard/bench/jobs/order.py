@@ -1,4 +1,4 @@
-"""A job as it is given, what became of it, and the stage on which it is played."""
+"""A job, its outcome, and the stage on which it is run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from threading import Event, Thread
 from steelyard.bench.jobs import diary
 from steelyard.bench.jobs.work import DIARY, SPEED
 
-LOOK = 0.02  # seconds
+LOOK = 0.02  # seconds between two looks
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Seconds at speed 1 by unit, speeds by node, and when nodes are killed."""
+    """A job: seconds at speed 1 by unit, speeds by node, and when nodes are killed."""
 
     works: Sequence[float]
     speeds: Sequence[float]
@@ -25,31 +25,31 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """As in the lab."""
+    """The outcome of a job, as in the lab."""
 
     makespan: float
-    delivered: int  # units, each once
-    lost: float  # work that was done, and not used
+    delivered: int  # units, each counted once
+    lost: float  # work that was done, but not used
     messages: int
-    used: float  # share of what the nodes could do while they lived
+    used: float  # share of the work that the nodes could do while they lived
 
 
 class Stage:
-    """The diaries of the nodes, and the clock of one job."""
+    """The logs of the nodes, and the clock of one job."""
 
     def __init__(self, order: Order, folder: Path) -> None:
         self.order = order
         self._folder = folder
         self._killers: list[Thread] = []
-        self._killed: dict[int, float] = {}  # when, in fact
+        self._killed: dict[int, float] = {}  # when each node was really killed
         self._over = Event()
 
     def environment(self, node: int) -> dict[str, str]:
-        """What makes a node this one."""
+        """The environment variables of this node."""
         return {SPEED: str(self.order.speeds[node]), DIARY: str(self._diary(node))}
 
     def begin(self, kill: Callable[[int], None]) -> None:
-        """From now on the time counts, and nodes are killed."""
+        """Start the clock, and the threads that kill nodes."""
         self._began = time.monotonic()
         self._killers = [Thread(target=self._kill, args=(node, at, kill))
                          for node, at in self.order.deaths.items()]  # fmt: skip
@@ -57,7 +57,7 @@ class Stage:
             killer.start()
 
     def end(self, delivered: Sequence[int], messages: int) -> Outcome:
-        """The last unit is with the client."""
+        """End the job: the last unit is with the client."""
         over = time.monotonic()
         self._over.set()
         for killer in self._killers:
@@ -72,12 +72,15 @@ class Stage:
             makespan=makespan,
             delivered=len(set(delivered)) if len(delivered) == len(set(delivered)) else -1,
             lost=diary.lost(stays, order.speeds),
-            messages=messages or 2 * (begun + len(delivered)),  # each way: a request, an answer
+            # A request and an answer on each side.
+            messages=messages or 2 * (begun + len(delivered)),
             used=diary.busy(stays, order.speeds) / capacity,
         )
 
     def _kill(self, node: int, at: float, kill: Callable[[int], None]) -> None:
-        """At that time, but not before it has had a unit: else a slow start would be no death."""
+        """Kill a node at that time, but not before it had a unit: a node that starts slowly would
+        else die unused.
+        """
         late = self._over.wait(at)
         while not late and not self._diary(node).exists():
             late = self._over.wait(LOOK)

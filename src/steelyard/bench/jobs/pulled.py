@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 
 from steelyard.bench.jobs.order import Order, Outcome, Stage
 from steelyard.bench.mesh.nodes import NodeError
 from steelyard.mesh import Client
+from steelyard.python import module
 
 NAP = "steelyard.bench.jobs.work:nap"
 PATIENCE = 300.0  # seconds for a start, or for a whole job
 
 
 def pulled(order: Order, folder: Path) -> Outcome:
-    """From the first unit to the last."""
+    """Run a job from its first unit to its last."""
     stage = Stage(order, folder)
     with ExitStack() as stack:
         nodes = [_start(stage, 0, "", stack)]
         where = _where(nodes[0])
         nodes += [_start(stage, node, where, stack) for node in range(1, len(order.speeds))]
-        # The client knows all of them: the first may be the one that dies.
+        # The client joins all nodes: the first of them may die.
         client = stack.enter_context(Client([where, *map(_where, nodes[1:])]))
         client.wait_for_workers(len(nodes), PATIENCE)
         before = client.pulls
@@ -34,7 +34,7 @@ def pulled(order: Order, folder: Path) -> Outcome:
 
 
 def _start(stage: Stage, node: int, join: str, stack: ExitStack) -> subprocess.Popen[str]:
-    words = [sys.executable, "-m", "steelyard", "mesh", "worker", NAP, "--procs", "1"]
+    words = module("steelyard", "mesh", "worker", NAP, "--procs", "1")
     process = subprocess.Popen(
         [*words, *([f"--join={join}"] if join else [])],
         env={**os.environ, **stage.environment(node)},

@@ -1,9 +1,10 @@
-"""A job under `steelyard balancer`: a client with a window of open requests, nodes behind it."""
+"""A job under `steelyard balancer`: a client keeps a window of requests open; nodes are
+behind it.
+"""
 
 from __future__ import annotations
 
 import http.client
-import sys
 import time
 from collections import deque
 from contextlib import ExitStack
@@ -13,13 +14,14 @@ from threading import Lock, Thread
 from steelyard.bench.jobs.order import Order, Outcome, Stage
 from steelyard.bench.launch import Command, Launched
 from steelyard.bench.ports import HOST, accepts, free_port
+from steelyard.python import module
 
 PATIENCE = 300.0
 PAUSE = 0.05  # seconds before a unit that failed is sent again
 
 
 def pushed(order: Order, policy: str, window: int, one_each: bool, folder: Path) -> Outcome:
-    """From the first unit to the last; `window` units are open per node."""
+    """Run a job from its first unit to its last; `window` units are open per node."""
     stage = Stage(order, folder)
     ports = [free_port() for _ in order.speeds]
     with ExitStack() as stack:
@@ -28,7 +30,7 @@ def pushed(order: Order, policy: str, window: int, one_each: bool, folder: Path)
         for node, port in zip(nodes, ports, strict=True):
             node.wait_until(lambda port=port: accepts(port), "a node", PATIENCE)  # type: ignore[misc]
         listen = free_port()
-        words = [sys.executable, "-m", "steelyard", "balancer", "--listen", f"{HOST}:{listen}"]
+        words = module("steelyard", "balancer", "--listen", f"{HOST}:{listen}")
         words += ["--processes", "1", "--policy", policy, "--state", str(folder)]
         words += (
             ["--gateway-worker-concurrency", "1", "--gateway-waiting-time", "300s"]
@@ -43,7 +45,7 @@ def pushed(order: Order, policy: str, window: int, one_each: bool, folder: Path)
 
 
 class Client:
-    """So many connections; each sends the next unit when it has its answer."""
+    """A client with so many connections; each sends the next unit when it has its answer."""
 
     def __init__(self, order: Order, port: int, connections: int) -> None:
         self._order, self._port, self._connections = order, port, connections
@@ -52,7 +54,7 @@ class Client:
         self._lock = Lock()
 
     def run(self) -> list[int]:
-        """The units that were answered, in that order."""
+        """Run all units; return those that were answered, in that order."""
         threads = [Thread(target=self._work, daemon=True) for _ in range(self._connections)]
         for thread in threads:
             thread.start()
@@ -65,7 +67,7 @@ class Client:
         while len(self._done) < len(self._order.works):
             try:
                 unit = self._todo.popleft()
-            except IndexError:  # others have what is left, and may have to give it back
+            except IndexError:  # other threads have the rest, and may have to give units back
                 time.sleep(PAUSE)
                 continue
             if self._answered(connection, unit):
@@ -82,11 +84,11 @@ class Client:
             answer = connection.getresponse()
             answer.read()
         except (OSError, http.client.HTTPException):
-            connection.close()  # the next request opens it anew
+            connection.close()  # the next request opens the connection anew
             return False
         return answer.status == 204
 
 
 def _node(stage: Stage, node: int, port: int, folder: Path) -> Launched:
-    words = [sys.executable, "-m", "steelyard.bench.jobs.server", str(port)]
+    words = module("steelyard.bench.jobs.server", str(port))
     return Launched(Command(words, stage.environment(node)), None, folder / f"server-{node}.txt")

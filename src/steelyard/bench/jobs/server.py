@@ -13,7 +13,7 @@ _ONE = Lock()
 
 
 class Unit(BaseHTTPRequestHandler):
-    """One connection of the balancer's."""
+    """Serves one connection of the balancer."""
 
     protocol_version = "HTTP/1.1"
 
@@ -21,7 +21,7 @@ class Unit(BaseHTTPRequestHandler):
         _, number, seconds = self.path.split("/")
         with _ONE:
             nap((int(number), float(seconds)))
-        self.send_response_only(204)  # no body: head and answer are one write
+        self.send_response_only(204)  # no body, so that the whole answer is one write
         self.end_headers()
 
 

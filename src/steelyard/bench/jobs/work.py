@@ -1,15 +1,15 @@
-"""A unit of a job: it sleeps, so that a busy machine disturbs little, and writes down when."""
+"""A unit of a job: it sleeps, so that a busy machine disturbs little, and logs when."""
 
 from __future__ import annotations
 
 import os
 import time
 
-SPEED, DIARY = "JOB_SPEED", "JOB_DIARY"  # of a node, in its environment
+SPEED, DIARY = "JOB_SPEED", "JOB_DIARY"  # environment variables of a node
 
 
 def nap(task: tuple[int, float]) -> int:
-    """So many seconds at speed 1; returns the unit's number."""
+    """Sleep so many seconds at speed 1; return the unit's number."""
     number, seconds = task
     _note("begin", number)
     time.sleep(seconds / float(os.environ[SPEED]))
@@ -18,7 +18,9 @@ def nap(task: tuple[int, float]) -> int:
 
 
 def _note(what: str, number: int) -> None:
-    """A line in one write, so that it is there whole or not at all, whoever is killed."""
+    """Log in a single write, so that the line is there whole or not at all, even if we are
+    killed.
+    """
     file = os.open(os.environ[DIARY], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(file, f"{what} {number} {time.monotonic()}\n".encode())

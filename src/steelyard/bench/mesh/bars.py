@@ -1,4 +1,4 @@
-"""What the mesh must reach (issue 6), and whether it did in this run."""
+"""The goals of the mesh (issue 6), and whether this run reached them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ IDEAL = 0.95
 
 
 def judge(lines: Sequence[Line], short: str, long: str) -> list[Verdict]:
-    """Overhead of short units against others', and how close long ones come to the ideal.
+    """Judge the overhead of short units against other tools, and long units against the ideal.
 
-    Beside it, how close they come to what bare processes reach in the same run: on a shared
-    machine two cores are not two.
+    Long units are also compared with bare processes of the same run: on a shared machine two cores
+    do less than two cores' work.
     """
     overhead = {line.contender: line.wall_us for line in lines if line.case == short}
     ideals = {line.contender: line.ideal for line in lines if line.case == long}

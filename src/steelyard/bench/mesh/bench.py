@@ -19,7 +19,7 @@ from steelyard.bench.watcher import Watcher
 
 
 class MeshWish(NamedTuple):
-    """What the user asked for."""
+    """The options that the user chose."""
 
     contenders: Sequence[Contender]
     short: Case
@@ -30,7 +30,7 @@ class MeshWish(NamedTuple):
 
 
 def measure(wish: MeshWish, watcher: Watcher) -> MeshReport:
-    """One run, interleaved."""
+    """Do one run, with interleaved rounds."""
     if wish.install:
         tools.install(
             ["redis-server"] if any(c.redis for c in wish.contenders) else [], watcher.say
@@ -53,7 +53,7 @@ def measure(wish: MeshWish, watcher: Watcher) -> MeshReport:
 
 
 def play(contender: Contender, number: int, cases: Sequence[Case]) -> Iterator[Round]:
-    """One contender, once, in every case."""
+    """Run one contender once, in every case."""
     with (
         tempfile.TemporaryDirectory(prefix="steelyard-mesh-") as folder,
         Driver(contender, Path(folder) / "log") as driver,

@@ -1,4 +1,4 @@
-"""Who runs units, and what that needs."""
+"""The ways to run units, and what they need."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Contender:
 
     @property
     def words(self) -> list[str]:
-        """Its command line."""
+        """The command line of its driver."""
         python = str(venv.venv_python()) if self.package else sys.executable
         return [python, str(DRIVERS / f"{self.script}.py"), *map(str, self.arguments)]
 
     def missing(self) -> str:
-        """Why it cannot be measured; empty when it can."""
+        """Why it cannot be measured; empty if it can."""
         if self.package and not venv.has(self.package):
             return f"{self.package} is not installed and could not be"
         return tools.why_missing("redis-server") if self.redis else ""
 
     def version(self) -> str:
-        """What is measured."""
+        """The version that is measured."""
         if self.package:
             return venv.version(self.package)
         return steelyard.__version__ if self.script == "drive_mesh" else sys.version.split()[0]
@@ -50,7 +50,7 @@ DASK = "Dask"
 
 
 def contenders() -> dict[str, Contender]:
-    """All of them, ours first."""
+    """All contenders, ours first."""
     every = (
         Contender(MESH, "drive_mesh", (1, WORKERS)),
         Contender("steelyard, 4 nodes", "drive_mesh", (WORKERS, 1)),
@@ -68,6 +68,6 @@ def contenders() -> dict[str, Contender]:
 
 
 def packages(chosen: list[Contender]) -> list[str]:
-    """What to install for them."""
+    """The packages that these contenders need."""
     needed = {one.package for one in chosen if one.package}
     return sorted(needed | ({"redis"} if any(one.redis for one in chosen) else set()))

@@ -1,4 +1,4 @@
-"""A driver at work."""
+"""The process of a contender's driver, which is told to run units."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.bench.usage import cpu_of, tree
 from steelyard.errors import Fault, SteelyardError
 from steelyard.runtime.procfs import read_stat, send
 
-FAREWELL = 20.0  # seconds between the end of its orders and a kill
+FAREWELL = 20.0  # seconds between the end of its input and a kill
 
 
 class DriverError(SteelyardError):
@@ -25,7 +25,7 @@ class DriverError(SteelyardError):
 
 
 class Run(NamedTuple):
-    """What some units took."""
+    """What a batch of units took."""
 
     seconds: float
     cpu: float  # seconds, of all its processes
@@ -33,7 +33,9 @@ class Run(NamedTuple):
 
 
 class Driver:
-    """One contender, up and warm; a context that ends it, with its descendants."""
+    """The driver of one contender, up and warm; a context manager that ends it and its
+    descendants.
+    """
 
     def __init__(self, contender: Contender, log: Path) -> None:
         self._contender, self._log = contender, log
@@ -44,13 +46,13 @@ class Driver:
                 stdout=subprocess.PIPE,
                 stderr=file,
                 env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-                start_new_session=True,  # Ctrl-C is ours to handle
+                start_new_session=True,  # so that Ctrl-C reaches only us
                 text=True,
             )
         self._answer()
 
     def run(self, units: int, milliseconds: float) -> Run:
-        """Have units run."""
+        """Let the driver run units, and measure them."""
         assert self._process.stdin is not None  # noqa: S101 - it was asked for
         before = cpu_of(self._process.pid).total
         self._process.stdin.write(f"{units} {milliseconds}\n")

@@ -1,4 +1,5 @@
-"""What faults cost: real nodes over Zenoh on loopback, that are killed, frozen, slow or poisoned.
+"""What faults cost, measured with real nodes over Zenoh on loopback: they are killed, frozen,
+slowed or given poison.
 
 Units sleep, so that a busy machine disturbs little. Every scenario also checks that each unit was
 answered once.
@@ -31,13 +32,13 @@ class Finding(BaseModel):
     fault: str
     what: str
     found: float
-    bar: float  # at most
+    bar: float  # the most that is allowed
     kept: bool
     answered_once: bool
 
 
 class FaultsReport(BaseModel):
-    """One run."""
+    """The report of one run."""
 
     date: str
     machine: str
@@ -51,7 +52,7 @@ class Stage:
     def __init__(self, stack: ExitStack, nodes: int, slowness: float = 1.0) -> None:
         self._stack = stack
         first = stack.enter_context(NodeProcess())
-        self.join = [first.wait()]  # of those that are alive
+        self.join = [first.wait()]  # endpoints of the nodes that are alive
         self.nodes = [first, *(self._start() for _ in range(nodes - 2))]
         if nodes > 1:
             self.nodes.append(self._start(slowness))
@@ -67,7 +68,7 @@ class Stage:
         return client
 
     def restart(self, index: int) -> None:
-        """Kill one, start another, which joins those that are left."""
+        """Kill one node, and start another, which joins those that are left."""
         self.nodes[index].kill()
         del self.join[index]
         self.nodes[index] = self._start()
@@ -77,7 +78,7 @@ class Stage:
 
 @contextmanager
 def stage(nodes: int, slowness: float = 1.0) -> Iterator[Stage]:
-    """The last node is slower by this factor."""
+    """Start so many nodes; the last is slower by this factor."""
     with ExitStack() as stack:
         yield Stage(stack, nodes, slowness)
 
@@ -88,15 +89,15 @@ def _once(job: Job, total: int) -> bool:
 
 
 def _redone(hurt: Callable[[NodeProcess], None], fault: str, bar: float) -> Finding:
-    """How long until a unit of a node that was hurt runs elsewhere."""
+    """Measure how long it takes until a unit of a node that was hurt runs elsewhere."""
     unit = 1.0
     with stage(2) as play:
         job = play.client.map(NAP, [unit] * 2, keys=range(2))
-        time.sleep(unit / 2)  # both nodes are in the middle of theirs
+        time.sleep(unit / 2)  # both nodes are in the middle of a unit
         began = time.monotonic()
         hurt(play.nodes[1])
         once = _once(job, 2)
-        # The survivor is busy with its own for another half: then it does the lost one.
+        # The survivor is busy with its own unit for another half; then it runs the lost one.
         lost = time.monotonic() - began - 1.5 * unit
     what = "seconds until a lost unit is begun again, beyond the wait for a free child"
     return _finding(fault, what, lost, bar, once)
@@ -107,7 +108,7 @@ def killed() -> Finding:
 
 
 def killed_at_work() -> Finding:
-    """One of four nodes that have a lot to do; the unit that it was at is the next elsewhere."""
+    """Kill one of four busy nodes: the unit that it ran must be the next to start elsewhere."""
     seconds, units = 0.02, 600
     with stage(4) as play, tempfile.TemporaryDirectory() as folder:
         job = play.client.map(
@@ -123,7 +124,9 @@ def killed_at_work() -> Finding:
 
 
 def _begun_again(folder: Path, end: float) -> float:
-    """When, according to what children wrote down; one of them wrote nothing after its end."""
+    """When the lost unit began again, by the logs of the children; the child that died logged
+    nothing after `end`.
+    """
     notes = [_notes(path) for path in folder.iterdir()]
     dead = min(notes, key=lambda times: max(times.values()))
     last = max((at, number) for number, at in dead.items() if at < end)[1]
@@ -139,7 +142,7 @@ def frozen() -> Finding:
 
 
 def thawed() -> Finding:
-    """A node comes back with results that others have brought."""
+    """Thaw a frozen node, which brings results that other nodes have brought before."""
     with stage(2) as play:
         job = play.client.map(NAP, [0.3] * 8, keys=range(8))
         time.sleep(0.1)
@@ -153,7 +156,7 @@ def thawed() -> Finding:
 
 
 def restarted() -> Finding:
-    """All nodes are killed in turn, the one that everybody joined first."""
+    """Kill and restart all nodes in turn, beginning with the one that the others joined."""
     with stage(3) as play:
         job = play.client.map(NAP, [0.05] * 600, keys=range(600))
         for index in range(3):
@@ -164,11 +167,12 @@ def restarted() -> Finding:
 
 
 def slow() -> Finding:
-    """One node of four is twenty times slower."""
+    """Slow one node of four down by a factor of twenty."""
     units, seconds, slowness = 200, 0.02, 20.0
     ideal = units * seconds / (3 + 1 / slowness)
     with stage(4, slowness) as play:
-        _once(play.client.map(NAP, [seconds] * 20, keys=range(20)), 20)  # times are known
+        # Now the run times are known.
+        _once(play.client.map(NAP, [seconds] * 20, keys=range(20)), 20)
         began = time.monotonic()
         once = _once(play.client.map(NAP, [seconds] * units, keys=range(units)), units)
         took = time.monotonic() - began
@@ -178,7 +182,7 @@ def slow() -> Finding:
 
 
 def poisoned() -> Finding:
-    """Two units that kill their children, among others."""
+    """Run two units that kill their children, among others."""
     with stage(2) as play, tempfile.TemporaryDirectory() as folder:
         bad = play.client.map(POISON, [folder] * 2, keys=range(2))
         good = play.client.map(NAP, [0.02] * 40, keys=range(40))
@@ -190,7 +194,7 @@ def poisoned() -> Finding:
 
 
 def fair() -> Finding:
-    """A small job beside a huge one."""
+    """Run a small job beside a huge one."""
     seconds, units, nodes = 0.005, 80, 4
     share = units * seconds / (nodes / 2)
     with stage(nodes) as play:
@@ -215,7 +219,7 @@ def _finding(fault: str, what: str, found: float, bar: float, once: bool) -> Fin
 
 
 def measure_faults(command: str, watcher: Watcher) -> FaultsReport:
-    """All scenarios, one after the other."""
+    """Run all scenarios, one after the other."""
     watcher.begin(len(SCENARIOS), "faults")
     findings = []
     for scenario in SCENARIOS:

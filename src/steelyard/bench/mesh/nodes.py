@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from types import TracebackType
 
 from steelyard.bench.mesh.contenders import DRIVERS
 from steelyard.errors import Fault, SteelyardError
+from steelyard.python import module
 
 
 class NodeError(SteelyardError):
@@ -20,10 +20,10 @@ class NodeError(SteelyardError):
 
 
 class NodeProcess:
-    """One node with one child; a context that ends it."""
+    """One node with one child; a context manager that ends it."""
 
     def __init__(self, join: Sequence[str] = (), slowness: float = 1.0) -> None:
-        words = [sys.executable, "-m", "steelyard", "mesh", "worker", "--procs", "1"]
+        words = module("steelyard", "mesh", "worker", "--procs", "1")
         words += [f"faults_work:{name}" for name in ("nap", "note", "poison")]
         words += [f"--join={one}" for one in join]
         self._process = subprocess.Popen(
@@ -36,7 +36,7 @@ class NodeProcess:
         )
 
     def wait(self) -> str:
-        """Until it is there; where others join it."""
+        """Wait until the node is up; return the endpoint where others join it."""
         assert self._process.stdout is not None  # noqa: S101 - it was asked for
         line = self._process.stdout.readline()
         if not line:
@@ -44,16 +44,16 @@ class NodeProcess:
         return line.split()[-1]
 
     def kill(self) -> None:
-        """At once."""
+        """Kill the node at once."""
         self._process.kill()
         self._process.wait()
 
     def freeze(self) -> None:
-        """It goes nowhere, until it thaws."""
+        """Stop the process until it thaws."""
         self._process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """It goes on."""
+        """Let the stopped process go on."""
         self._process.send_signal(signal.SIGCONT)
 
     def __enter__(self) -> NodeProcess:

@@ -1,4 +1,4 @@
-"""What a round says, and what rounds sum up to."""
+"""The figures of a round, and their summary over rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.bench.stats import median, spread
 
 
 class Case(NamedTuple):
-    """Units that are all alike."""
+    """A number of equal units."""
 
     units: int
     milliseconds: float  # of CPU time, each
@@ -21,20 +21,20 @@ class Case(NamedTuple):
         return f"{self.units:,} units of {self.milliseconds:g} ms"
 
     def ideal(self, cores: int) -> float:
-        """Seconds, if nothing but units took time."""
+        """Seconds that the units would take without any overhead."""
         return self.units * self.milliseconds / 1000 / cores
 
 
 class Round(BaseModel):
-    """One contender, one case, once."""
+    """The figures of one contender in one case in one round."""
 
     contender: str
     case: str
     round: int
     units_s: float
-    wall_us: float  # beyond the ideal, per unit
-    cpu_us: float  # beyond the units' own, per unit
-    ideal: float  # the ideal's share of the time: 1 is perfect
+    wall_us: float  # wall time beyond the ideal, per unit
+    cpu_us: float  # CPU time beyond the units' own, per unit
+    ideal: float  # the ideal time's share of the real time: 1 is perfect
     messages: float | None  # per unit
     foreign: float
 
@@ -55,16 +55,16 @@ class Line(BaseModel):
 
 
 class Verdict(BaseModel):
-    """A bar, and what was measured."""
+    """A bar, and the figure that was measured."""
 
     what: str
     bar: str
-    found: float | None  # None: somebody was not measured
+    found: float | None  # None: one of the contenders was not measured
     kept: bool | None
 
 
 class MeshReport(BaseModel):
-    """One run."""
+    """The report of one run."""
 
     date: str
     machine: str
@@ -80,7 +80,7 @@ class MeshReport(BaseModel):
 
 
 def sum_up(rounds: Sequence[Round]) -> list[Line]:
-    """A line for each case and contender, in the order in which they came."""
+    """Sum up each case and contender, in the order in which they came."""
     groups: dict[tuple[str, str], list[Round]] = {}
     for case in dict.fromkeys(one.case for one in rounds):
         for one in rounds:

@@ -9,7 +9,7 @@ from steelyard.bench.cells import UNKNOWN, number, percent, remarks
 from steelyard.bench.mesh.report import Line, MeshReport
 from steelyard.markdown import markdown_table
 
-if TYPE_CHECKING:  # it needs what only the mesh needs
+if TYPE_CHECKING:  # the import needs the dependencies of the mesh
     from steelyard.bench.mesh.faults import FaultsReport, Finding
 
 NAME, FAULTS = "mesh", "mesh-faults"
@@ -20,24 +20,24 @@ COLUMNS = (
 
 
 def cases(report: MeshReport) -> list[str]:
-    """In order."""
+    """The names of the cases, in order."""
     return list(dict.fromkeys(line.case for line in report.lines))
 
 
 def rows(report: MeshReport, case: str) -> list[list[str]]:
-    """One per contender, there or not."""
+    """A row for each contender, whether it was measured or not."""
     absent = [[name, *[UNKNOWN] * 6, why] for name, why in report.absences.items()]
     return [_row(line) for line in report.lines if line.case == case] + absent
 
 
 def bar_rows(report: MeshReport) -> list[list[str]]:
-    """One per bar."""
+    """A row for each bar."""
     words = {None: "not measured", True: "kept", False: "NOT KEPT"}
     return [[one.what, one.bar, number(one.found, 2), words[one.kept]] for one in report.bars]
 
 
 def page(report: MeshReport) -> str:
-    """In Markdown."""
+    """The section as Markdown."""
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     setting = (
         f"{report.date}, {report.machine}. Command: `{report.command}`.\n\n"
@@ -71,7 +71,7 @@ def _row(line: Line) -> list[str]:
 
 
 def fault_rows(findings: Iterable[Finding]) -> list[list[str]]:
-    """One per fault."""
+    """A row for each fault."""
     return [
         [f"{one.fault}: {one.what}", number(one.found, 2), number(one.bar, 2), _fault_word(one)]
         for one in findings
@@ -85,7 +85,7 @@ def _fault_word(one: Finding) -> str:
 
 
 def fault_page(report: FaultsReport) -> str:
-    """In Markdown."""
+    """The section as Markdown."""
     setting = (
         f"{report.date}, {report.machine}. Command: `{report.command}`.\n\n"
         "Real nodes with one child each, over Zenoh on loopback; units sleep. In every scenario "

@@ -13,7 +13,7 @@ _SERVER = Path(__file__).with_name("aiohttp_server.py")
 
 
 class Aiohttp(Proxy):
-    """Lives in an environment of its own: nothing else here needs aiohttp."""
+    """The aiohttp proxy. It has an environment of its own, as nothing else here needs aiohttp."""
 
     name = "aiohttp"
 

@@ -1,6 +1,6 @@
 """`python aiohttp_server.py LISTEN UPSTREAM`: a streaming reverse proxy in aiohttp.
 
-Runs in the private environment, so it imports nothing of ours.
+It runs in the private environment, so it imports nothing of ours.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PIECE = 64 * 1024
 
 
 class Proxy:
-    """Forwards to one server."""
+    """Forwards requests to one server."""
 
     def __init__(self, session: ClientSession, upstream: str) -> None:
         self._session = session
@@ -61,7 +61,7 @@ class Proxy:
 
 
 async def pump(source: Any, target: Any) -> None:
-    """Messages one way, until the source ends."""
+    """Pass messages on in one direction, until the source ends."""
     async for message in source:
         if message.type is WSMsgType.TEXT:
             await target.send_str(message.data)
@@ -70,12 +70,12 @@ async def pump(source: Any, target: Any) -> None:
 
 
 def end_to_end(headers: Any) -> dict[str, str]:
-    """The fields that are not of one connection."""
+    """The fields that are not hop-by-hop."""
     return {name: value for name, value in headers.items() if name.lower() not in HOP_BY_HOP}
 
 
 def forwarded(request: web.BaseRequest) -> dict[str, str]:
-    """The fields that the server gets."""
+    """The request fields that the server gets."""
     headers = end_to_end(request.headers)
     headers["X-Forwarded-For"] = request.remote or ""
     headers["X-Forwarded-Proto"] = request.scheme
@@ -84,7 +84,7 @@ def forwarded(request: web.BaseRequest) -> dict[str, str]:
 
 
 async def serve(listen: int, upstream: int) -> None:
-    """Until the process is ended."""
+    """Serve until the process is ended."""
     connector = TCPConnector(limit=0, keepalive_timeout=60)
     async with ClientSession(connector=connector, auto_decompress=False) as session:
         handler = Proxy(session, f"http://{HOST}:{upstream}").handle

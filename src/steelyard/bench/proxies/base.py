@@ -9,8 +9,9 @@ from typing import ClassVar, NamedTuple
 from steelyard.bench.launch import Command
 from steelyard.bench.tools import Say
 
-CONNECTIONS = 12_000  # that a proxy must be able to hold: 10,000 idle ones and some
-MANY = 1_000_000_000  # requests per connection: none is closed for its age
+# Connections that a proxy must be able to hold: 10,000 idle ones and some more.
+CONNECTIONS = 12_000
+MANY = 1_000_000_000  # requests per connection, so that none is closed for its age
 
 
 class Member(NamedTuple):
@@ -21,31 +22,33 @@ class Member(NamedTuple):
 
 
 class Site(NamedTuple):
-    """What a proxy has to serve, on loopback."""
+    """The site that a proxy has to serve, on loopback."""
 
     listen: int
     members: tuple[Member, ...]
-    folder: Path  # its own, for configuration and temporary files
-    tunnel: bool = False  # WebSocket: nginx has to be told
+    folder: Path  # the proxy's own folder, for configuration and temporary files
+    tunnel: bool = False  # for WebSocket, which nginx must be told
 
 
 class Proxy(ABC):
     """One contender."""
 
     name: str
-    program: ClassVar[str] = ""  # a Debian package of the same name has it
+    program: ClassVar[str] = ""  # the program, and the Debian package of the same name
 
     def prepare(self, say: Say) -> None:  # noqa: B027 - most need nothing but their package
-        """Get what it needs beyond its package."""
+        """Install what it needs beyond its package."""
 
     @abstractmethod
     def missing(self) -> str:
-        """Why it cannot be measured; empty when it can."""
+        """Why it cannot be measured; empty if it can."""
 
     @abstractmethod
     def version(self) -> str:
-        """For the record."""
+        """Its version, for the report."""
 
     @abstractmethod
     def command(self, site: Site) -> Command:
-        """How it serves a site, in the foreground, until SIGTERM; writes its configuration."""
+        """Write its configuration; return the command that serves the site in the foreground until
+        SIGTERM.
+        """

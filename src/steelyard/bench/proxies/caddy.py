@@ -1,4 +1,4 @@
-"""Caddy: one scheduler thread of Go's."""
+"""Caddy, with one scheduler thread of Go."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.bench.launch import Command
 from steelyard.bench.ports import HOST
 from steelyard.bench.proxies.base import Proxy, Site
 
-# X-Forwarded-For and -Proto are its default.
+# Caddy adds X-Forwarded-For and X-Forwarded-Proto by default.
 _FILE = """
 {{
   admin off
@@ -33,7 +33,7 @@ _FILE = """
 
 
 class Caddy(Proxy):
-    """With its defaults, but for the idle connections it keeps: 32 would be too few."""
+    """Caddy with its defaults, except for the idle connections it keeps: 32 would be too few."""
 
     name = "caddy"
     program: ClassVar[str] = "caddy"

@@ -1,4 +1,4 @@
-"""HAProxy: one thread."""
+"""HAProxy, with one thread."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from steelyard.bench.launch import Command
 from steelyard.bench.ports import HOST
 from steelyard.bench.proxies.base import CONNECTIONS, Proxy, Site
 
-# It wants two files per connection, and does not start where it may not have them; idle clients
-# need one.
+# HAProxy wants two files per connection, and does not start where it may not have them; idle
+# clients need only one.
 _FILE = """
 global
   nbthread 1
@@ -39,13 +39,13 @@ backend members
 """
 BUFFERS_64K = "tune.bufsize 65536"
 SPLICE = "option splice-response"  # bodies stay in the kernel
-# It keeps 512 KiB of buffers at hand and frees the others, which glibc returns to the kernel at
-# once: with buffers of 64 KiB that cost it 40 % (tune.memory.hot-size came after Debian's 2.6).
+# HAProxy keeps 512 KiB of buffers at hand and frees the others, which glibc returns to the kernel
+# at once: with buffers of 64 KiB that cost it 40 % (tune.memory.hot-size came after Debian's 2.6).
 _KEEP_HEAP = {"MALLOC_TRIM_THRESHOLD_": str(2**28), "MALLOC_TOP_PAD_": str(2**24)}
 
 
 class HAProxy(Proxy):
-    """With the buffers and the way to balance that it is given."""
+    """HAProxy with given buffers and a given balancing algorithm."""
 
     program: ClassVar[str] = "haproxy"
 

@@ -1,4 +1,4 @@
-"""nginx: one worker process."""
+"""nginx, with one worker process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.bench.ports import HOST
 from steelyard.bench.proxies.base import CONNECTIONS, MANY, Proxy, Site
 
 BUFFERS_64K = "proxy_buffer_size 64k; proxy_buffers 8 64k; proxy_busy_buffers_size 128k;"
-# No file is written: neither for an answer that its client is slow to read, nor for a request's
+# nginx must write no file: neither for an answer that its client reads slowly, nor for a request
 # body of 16 KiB, which just does not fit the default of 16k and then costs four times as much.
 _NO_FILES = "proxy_max_temp_file_size 0; client_body_buffer_size 64k;"
 
@@ -42,7 +42,7 @@ _KEEP_ALIVE = 'proxy_set_header Connection "";'
 
 
 class Nginx(Proxy):
-    """As a proxy, with the buffers and the way to balance that it is given."""
+    """nginx as a proxy, with given buffers and a given balancing method."""
 
     program: ClassVar[str] = "nginx"
 
@@ -71,7 +71,7 @@ class Nginx(Proxy):
 
 
 def nginx_command(folder: Path, http: str) -> Command:
-    """nginx with this `http` block; everything it writes goes into the folder."""
+    """The command of an nginx with this `http` block; all its files go into the folder."""
     file = folder / "nginx.conf"
     file.write_text(_whole(folder, http))
     program = tools.find("nginx") or "nginx"
@@ -79,7 +79,7 @@ def nginx_command(folder: Path, http: str) -> Command:
 
 
 def _whole(folder: Path, http: str) -> str:
-    # Root's worker would become nobody, who may not look into our folder.
+    # As root, nginx would make its worker the user nobody, who may not read our folder.
     user = "user root;" if os.geteuid() == 0 else ""
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)

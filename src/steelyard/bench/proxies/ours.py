@@ -1,14 +1,13 @@
-"""The balancer of this package: as it is, or without its compiled modules."""
+"""The balancer of this package, with or without its compiled modules."""
 
 from __future__ import annotations
-
-import sys
 
 import steelyard
 from steelyard.bench.launch import Command
 from steelyard.bench.ports import HOST
 from steelyard.bench.proxies.base import CONNECTIONS, Proxy, Site
 from steelyard.purity import VARIABLE, is_built
+from steelyard.python import module
 
 
 class Ours(Proxy):
@@ -26,7 +25,7 @@ class Ours(Proxy):
         return f"{steelyard.__version__}, {'compiled' if self._compiled else 'pure Python'}"
 
     def command(self, site: Site) -> Command:
-        words = [sys.executable, "-m", "steelyard", "balancer"]
+        words = module("steelyard", "balancer")
         words += ["--listen", f"{HOST}:{site.listen}", "--processes", "1", "--log-level", "error"]
         words += ["--gateway-connections", str(CONNECTIONS), "--state", str(site.folder)]
         for port, weight in site.members:

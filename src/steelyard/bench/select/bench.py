@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -19,24 +18,25 @@ from steelyard.bench.select.report import Line, SelectReport, judge, sum_up
 from steelyard.bench.select.subject import Order, Sample
 from steelyard.bench.watcher import Watcher
 from steelyard.purity import VARIABLE, is_built
+from steelyard.python import module
 
 
 class SelectWish(NamedTuple):
-    """What the user asked for."""
+    """The options that the user chose."""
 
     rounds: int
-    seconds: float  # of one sample
-    most: int  # members
+    seconds: float  # seconds of one sample
+    most: int  # members, at most
     command: str
 
 
 class Asked:
-    """A subject from outside; a context that ends it."""
+    """The process of a subject; a context manager that ends it."""
 
     def __init__(self, build: Build) -> None:
         wish = "0" if build is Build.COMPILED else "1"
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "steelyard.bench.select.subject"],
+            module("steelyard.bench.select.subject"),
             env={**os.environ, VARIABLE: wish},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -51,7 +51,7 @@ class Asked:
         self._process.communicate()
 
     def measure(self, case: Case, seconds: float) -> Sample:
-        """One sample of it."""
+        """Measure one sample of a case."""
         asked, told = self._process.stdin, self._process.stdout
         assert asked is not None  # noqa: S101 # for the type checker: both are pipes
         assert told is not None  # noqa: S101
@@ -66,7 +66,9 @@ class Asked:
 
 
 def measure(wish: SelectWish, watcher: Watcher) -> SelectReport:
-    """One run, interleaved; the first round, in which selectors are made, does not count."""
+    """Do one run, with interleaved rounds. The first round does not count, as selectors are made in
+    it.
+    """
     builds = [Build.COMPILED, Build.PURE] if is_built() else [Build.PURE]
     every = cases(builds, wish.most)
     samples: dict[Case, list[Sample]] = {case: [] for case in every}

@@ -1,4 +1,4 @@
-"""Cases: what is measured."""
+"""The cases that are measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.select import KEYED, POLICIES
 
 FEW = 8  # connections, as in the article
 SIZES = (FEW, 100, 1_000, 10_000, 100_000)
-MANY = 10_000  # of the table of all policies
+MANY = 10_000  # members in the table of all policies
 THREADS = 4
 
 BASELINE = "locked_random"
@@ -27,19 +27,19 @@ RINGS = ("linked_ring", RING)
 
 
 class Build(StrEnum):
-    """Which of ours."""
+    """Whether our code is compiled or pure."""
 
     COMPILED = "compiled"
     PURE = "pure"
 
 
 class Kind(StrEnum):
-    """What is timed."""
+    """The operation that is timed."""
 
-    PICK = "pick"  # `selector.pick()` in a loop of Python
-    STRIDE = "stride"  # the same in a loop of compiled code
-    REBUILD = "rebuild"  # making a selector of new weights
-    READ = "read"  # the control: `slots[number]` of a plain list, in a loop of Python
+    PICK = "pick"  # `selector.pick()` in a Python loop
+    STRIDE = "stride"  # the same in a compiled loop
+    REBUILD = "rebuild"  # making a selector from new weights
+    READ = "read"  # the control: `slots[number]` of a plain list, in a Python loop
 
 
 class Case(BaseModel):
@@ -55,7 +55,7 @@ class Case(BaseModel):
 
 
 def cases(builds: list[Build], most: int) -> list[Case]:
-    """Each once, among so many members at most."""
+    """All cases, each once, with at most so many members."""
     found: dict[Case, None] = {}
     for build in builds:
         found |= dict.fromkeys(_table(build) + _growth(build) + _policies(build))

@@ -1,4 +1,4 @@
-"""What came of it: a line for each case, and the bars."""
+"""The results: a line for each case, and the bars."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from steelyard.bench.select.subject import Sample
 from steelyard.bench.stats import ratio
 
 Z = 3.290527  # 99.9 % of a normal distribution lie within ±Z
-FEWEST = 8  # samples; with fewer nobody knows how far off their mean is
-# O(1), but a pick of many finds its member in a farther cache than a pick of eight: compiled code
-# has it fetched ahead, Python cannot. So the pure one is held against reading a plain list, which
-# touches the same members in as random an order.
+FEWEST = 8  # samples; with fewer, the error of their mean is not known
+# A pick is O(1), but among many members it finds its member in a farther cache than among eight.
+# Compiled code has the member prefetched, Python cannot. So the pure build is compared with reading
+# a plain list, which touches the same members in as random an order.
 STEADY = 2.0
-LIKE_A_LIST = 1.25  # the noise of four figures
+LIKE_A_LIST = 1.25  # allows for the noise of four figures
 
 Cost = Callable[..., float | None]
 
@@ -29,10 +29,10 @@ class Line(BaseModel):
     case: Case
     samples: int
     mean: float
-    error: float | None  # half of the 99.9 % interval of the mean, as the article has it
+    error: float | None  # half of the 99.9 % interval of the mean, as in the article
     deviation: float | None
     median: float
-    per_second: float  # by the clock on the wall, all threads together
+    per_second: float  # by wall time, all threads together
 
     @computed_field  # type: ignore[prop-decorator] # pydantic asks for both
     @property
@@ -41,7 +41,7 @@ class Line(BaseModel):
 
 
 class Verdict(BaseModel):
-    """A bar, and what was measured."""
+    """A bar, and the figure that was measured."""
 
     what: str
     most: float
@@ -50,7 +50,7 @@ class Verdict(BaseModel):
 
 
 class SelectReport(BaseModel):
-    """One run."""
+    """The report of one run."""
 
     date: str
     machine: str
@@ -64,13 +64,13 @@ class SelectReport(BaseModel):
     def find(
         self, build: Build, kind: Kind, policy: str, members: int = FEW, threads: int = 1
     ) -> Line | None:
-        """The line of a case; None when it was not measured."""
+        """The line of a case; None if it was not measured."""
         wanted = Case(build=build, kind=kind, policy=policy, members=members, threads=threads)
         return next((line for line in self.lines if line.case == wanted), None)
 
 
 def sum_up(samples: Mapping[Case, Sequence[Sample]]) -> list[Line]:
-    """A line for each case."""
+    """Sum up each case in a line."""
     return [_line(case, found) for case, found in samples.items()]
 
 
@@ -92,7 +92,7 @@ def _line(case: Case, samples: Sequence[Sample]) -> Line:
 
 
 def without_outliers(values: Sequence[float]) -> list[float]:
-    """Without those far above the others (Tukey's fence), which BenchmarkDotNet leaves out, too."""
+    """The values that are not far above the others (Tukey's fence), as BenchmarkDotNet does."""
     if len(values) < 4:
         return list(values)
     low, _, high = statistics.quantiles(values, n=4)
@@ -113,7 +113,7 @@ def student(freedom: int) -> float:
 
 
 def judge(lines: Sequence[Line]) -> list[Verdict]:
-    """The bars of the project's plan."""
+    """Judge the bars of the project's plan."""
     costs = {line.case: line.median for line in lines}
 
     def cost(build: Build, kind: Kind, policy: str, members: int = FEW) -> float | None:

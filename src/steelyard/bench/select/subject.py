@@ -1,7 +1,7 @@
-"""Subject: a process that measures the case it is told, as often as it is told.
+"""Subject: a process that measures a case whenever it is told to.
 
-A line of JSON in, a line out, so that rounds of several subjects can be interleaved. What a case
-needs is made once, and kept.
+It reads a line of JSON and prints one, so that rounds of several subjects can be interleaved. The
+objects that a case needs are made once, and kept.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ SEED = 1
 
 
 class Order(BaseModel):
-    """Measure this for about so long."""
+    """The order to measure a case for about so many seconds."""
 
     case: Case
     seconds: float
 
 
 class Sample(BaseModel):
-    """What one pick, or one rebuild, took."""
+    """The time of one pick or one rebuild."""
 
     cpu_ns: float
     wall_ns: float
 
 
 class Connection:
-    """Something to pick; it knows what any policy may ask."""
+    """A member to pick, with everything that any policy may ask for."""
 
     __slots__ = ("cost", "inflight", "name")
 
@@ -55,13 +55,13 @@ Loop = Callable[[int], None]
 
 
 class Subject:
-    """Knows from earlier samples how many repetitions fill the time."""
+    """Measures cases, and remembers how many repetitions fill the time."""
 
     def __init__(self) -> None:
         self._counts: dict[Case, int] = {}
 
     def measure(self, order: Order) -> Sample:
-        """One sample, at least half as long as was asked for."""
+        """Measure one sample, at least half as long as was asked for."""
         loop = _loop(order.case)
         count = self._counts.get(order.case, order.case.threads)
         while True:
@@ -81,7 +81,7 @@ def _time(loop: Loop, count: int) -> tuple[float, float]:
 
 
 def _spread(loop: Loop, threads: int, count: int) -> None:
-    """The same loop in several threads, which begin together and share the count."""
+    """Run the loop in several threads, which begin together and share the count."""
     if threads == 1:
         return loop(count)
     start = threading.Barrier(threads)
@@ -141,14 +141,14 @@ def _rebuilds(case: Case, count: int) -> None:
 
 @cache
 def _selector(policy: str, members: int) -> Any:
-    """Equal weights, as in the article."""
+    """A selector with equal weights, as in the article."""
     make: Any = {**POLICIES, **KEYED}[policy]
     return make(_connections(members), [1.0] * members, random.Random(SEED))
 
 
 @cache
 def _slots(members: int) -> list[Connection]:
-    """As many as a ring has, in an order that is as random; but nothing of ours."""
+    """A plain list with as many slots as a ring, in as random an order, and no code of ours."""
     rng = random.Random(SEED)
     slots = _connections(members) * (default_size(members) // members)
     rng.shuffle(slots)
@@ -162,13 +162,13 @@ def _connections(members: int) -> list[Connection]:
 
 @cache
 def _weights(members: int) -> list[float]:
-    """Of any kind: they are what a rebuild is for."""
+    """Random weights for a rebuild."""
     rng = random.Random(SEED)
     return [rng.uniform(1.0, 100.0) for _ in range(members)]
 
 
 def main() -> None:
-    """Until nobody asks any more."""
+    """Measure until the input ends."""
     subject = Subject()
     for line in sys.stdin:
         sample = subject.measure(Order.model_validate_json(line))

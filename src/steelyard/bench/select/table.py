@@ -36,7 +36,7 @@ class Cells(NamedTuple):
 
 
 def tables(told: SelectReport) -> list[Cells]:
-    """The bars, the article's table, growth, all policies."""
+    """All tables: the bars, the article's table, growth, all policies."""
     return [
         Cells("The bars", ("", "at most", "measured", "verdict"), list(map(_bar, told.bars))),
         *(_article(told, threads) for threads in (1, THREADS)),
@@ -46,7 +46,7 @@ def tables(told: SelectReport) -> list[Cells]:
 
 
 def page(told: SelectReport) -> str:
-    """In Markdown."""
+    """The section as Markdown."""
     setting = f"""{told.date}, {told.machine}. Command: `{told.command}`.
 
 {told.rounds} interleaved rounds, each sample about {told.seconds * 1e3:.0f} ms, both builds in \
@@ -96,7 +96,7 @@ def _article_row(told: SelectReport, build: Build, policy: str, threads: int) ->
 
 
 def _growth(told: SelectReport) -> Cells:
-    """The ring, from 8 members to 100,000."""
+    """The table of the ring's growth, from 8 members to 100,000."""
     columns = (
         "members",
         *(f"{build}: pick ns" for build in _builds(told)),
@@ -124,7 +124,7 @@ def _growth_cells(told: SelectReport, size: int) -> Iterator[str]:
 
 
 def _policies(told: SelectReport) -> Cells:
-    """Every policy that there is."""
+    """The table of all policies."""
     builds = _builds(told)
     columns = ("", *(f"{build}: ns of {size:,}" for build in builds for size in (FEW, MANY)), "")
     rows = [

@@ -1,4 +1,4 @@
-"""wrk for the whole time, and how fast it goes meanwhile."""
+"""Runs wrk for the whole time, and measures its speed meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.bench.tools import find
 from steelyard.runtime.procfs import PROC
 
 MARK = "counted: "
-WINDOW = 5.0  # seconds: the slowest of these tells whether a rate was held
+WINDOW = 5.0  # seconds: the slowest window shows whether a rate was held
 GRACE = 30.0
 
 _DONE = """
@@ -29,8 +29,9 @@ end
 """.replace("MARK", MARK)
 
 
-# Requests have their times, GAP ms apart; a connection that is free takes the next one. Who is late
-# catches up, but not on more than a second. wrk has no clock for scripts: LuaJIT asks the system.
+# Each request has its time, GAP ms after the one before; a free connection takes the next request.
+# A client that is late catches up, but by no more than a second. wrk gives scripts no clock, so
+# LuaJIT asks the system.
 _PACE = """
 local ffi = require("ffi")
 ffi.cdef[[
@@ -48,12 +49,12 @@ end
 
 
 def script(rate: int) -> str:
-    """In Lua: as many requests as go, or so many per second."""
+    """The Lua script: as many requests as possible, or so many per second."""
     return (_PACE.replace("GAP", str(1000 / rate)) if rate else "") + _DONE
 
 
 class Client:
-    """A running wrk; `finish` has its counts."""
+    """A running wrk; `finish` returns its counts."""
 
     def __init__(self, port: int, seconds: int, connections: int, rate: int, folder: Path) -> None:
         file = folder / "soak.lua"
@@ -77,15 +78,15 @@ class Client:
         return self._process.poll() is not None
 
     def mark(self) -> None:
-        """Note how many bytes it has read by now (proc_pid_io(5)); answers are of one size."""
+        """Note how many bytes wrk has read so far (proc_pid_io(5)); all answers have one size."""
         try:
             text = (PROC / str(self._process.pid) / "io").read_text()
         except OSError:
-            return  # it is over, or not ours to look into
+            return  # wrk has ended, or we may not read its counters
         self._marks.append((time.monotonic(), int(text.split()[1])))
 
     def finish(self) -> dict[str, Any]:
-        """What it counted."""
+        """Wait for the end of wrk; return its counts."""
         output, _ = self._process.communicate(timeout=self._limit)
         for line in output.decode(errors="replace").splitlines():
             if line.startswith(MARK):
@@ -96,7 +97,7 @@ class Client:
 
 
 def slowest(marks: list[tuple[float, int]], size: float) -> float | None:
-    """The least rate of answers over any window between two marks; None of too short a run."""
+    """The least rate of answers in any window between two marks; None if the run was too short."""
     rates = []
     first = 0
     for then, read in marks:

@@ -1,4 +1,4 @@
-"""What happens to the fleet, again and again, in this order."""
+"""The events that happen to the fleet, again and again, in this order."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from steelyard.bench.soak.gateway import Gateway
 from steelyard.bench.soak.report import Event
 from steelyard.core.status import FleetStatus
 
-SETTLE = 30.0  # so long may the fleet take to be as it should again
+SETTLE = 30.0  # seconds that the fleet may take to be whole again
 
 
 class Kind(NamedTuple):
-    """One kind of event: what is done, and to how many workers it leads."""
+    """One kind of event: what is done, and how many workers there should be afterwards."""
 
     name: str
     do: Callable[[Gateway, str, int], None]
-    more: int  # workers than at the beginning, afterwards
+    more: int  # how many workers more than at the beginning
     takes_victim: bool
 
 
@@ -31,7 +31,7 @@ CYCLE = (
 
 
 def settled(told: FleetStatus, count: int, without: str = "") -> bool:
-    """Whether there are exactly so many workers, all serving, and that one is gone."""
+    """Whether there are exactly so many workers, all serving, and this one is gone."""
     names = {worker.name for worker in told.workers}
     return told.ready == len(names) == count and without not in names
 

@@ -1,31 +1,31 @@
-"""A real gateway, driven as its users drive it, and robbed of workers."""
+"""A real gateway, driven as users drive it, whose workers are killed."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from steelyard.bench.launch import LaunchError
+from steelyard.bench.launch import LaunchError, family
 from steelyard.bench.ports import HOST, free_port
 from steelyard.core.status import FleetStatus
 from steelyard.errors import SteelyardError
+from steelyard.python import module
 from steelyard.runtime.procfs import Process, all_stats, read_environment, send
 from steelyard.token import read_token
 
-STEELYARD = (sys.executable, "-m", "steelyard")
-# Decisions in fractions of a second: more happens in the time there is.
+STEELYARD = module("steelyard")
+# The agent decides in fractions of a second, so that more happens in the time there is.
 QUICK = ("--agent-tick", "0.5", "--scaling-cooldown", "0.5", "--probe-interval", "0.3")
 START, END = 60.0, 60.0
 
 
 class Gateway:
-    """`steelyard up` with workers of the bench; a context that ends it and them."""
+    """`steelyard up` with workers of the bench; a context manager that ends both."""
 
     def __init__(self, folder: Path, workers: int, flags: tuple[str, ...] = ()) -> None:
         self.port = free_port()
@@ -36,7 +36,7 @@ class Gateway:
         words = [*STEELYARD, "up", "--state", str(self._state), "--agent-listen", self._agent]
         words += ["--listen", f"{HOST}:{self.port}", "--name", "soak"]
         words += ["--min", str(workers), "--max", str(workers), *QUICK, *flags]
-        words += ["--", sys.executable, "-m", "steelyard.bench.soak.worker", "{port}"]
+        words += ["--", *module("steelyard.bench.soak.worker", "{port}")]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 words,
@@ -44,7 +44,7 @@ class Gateway:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # Ctrl-C is ours to handle
+                start_new_session=True,  # so that Ctrl-C reaches only us
             )
 
     def __enter__(self) -> Gateway:
@@ -55,13 +55,14 @@ class Gateway:
         try:
             self._process.wait(END)
         except subprocess.TimeoutExpired:
+            parts = family(self._process.pid)  # they would go on without their supervisor
             self._process.kill()
             self._process.wait()
-            for process in self._marked():
+            for process in [*parts, *self._marked()]:
                 send(process, signal.SIGKILL)
 
     def status(self) -> FleetStatus | None:
-        """None while nobody answers."""
+        """The status of the fleet; None while the agent does not answer."""
         try:
             request = urllib.request.Request(f"http://{self._agent}/v1/status")
             token = read_token(self._state / "token")
@@ -72,7 +73,7 @@ class Gateway:
             return None
 
     def wait_for(self, true: Callable[[FleetStatus], bool], deadline: float) -> bool:
-        """Look again and again; False when it has not come true by then."""
+        """Wait until a condition holds; False if it does not by then."""
         while time.monotonic() < deadline:
             told = self.status()
             if told is not None and true(told):
@@ -87,11 +88,11 @@ class Gateway:
         return " | ".join(lines[-5:]) or "it said nothing"
 
     def told(self) -> list[str]:
-        """What it logged as wrong: bugs of ours would be there."""
+        """The lines of its log that show a bug of ours."""
         lines = self._log.read_text(errors="replace").splitlines()
         return [line for line in lines if "error of ours" in line or "Traceback" in line]
 
-    # What is done to it
+    # Operations on workers.
 
     def scale(self, count: int) -> None:
         self._command("scale", str(count))
@@ -100,7 +101,7 @@ class Gateway:
         self._command("drain", worker)
 
     def kill(self, worker: str) -> None:
-        """With no warning."""
+        """Kill a worker without warning."""
         for process in self._marked(worker):
             send(process, signal.SIGKILL)
 
@@ -112,7 +113,9 @@ class Gateway:
             raise LaunchError(f"`steelyard {verb} {word}` failed: {done.stderr.strip()}")
 
     def _marked(self, worker: str = "") -> list[Process]:
-        """Processes of a worker, or of all: they carry its name, and our folder."""
+        """The processes of a worker, or of all workers: their environment has its name, and our
+        folder.
+        """
         found = []
         for stat in all_stats():
             environment = read_environment(stat.process.pid)

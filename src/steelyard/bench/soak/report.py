@@ -1,4 +1,4 @@
-"""What came of it."""
+"""The result of a soak."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ class Event(BaseModel):
 
     at: float  # seconds since the load began
     kind: str
-    worker: str  # empty: whichever the fleet chose
+    worker: str  # empty: the fleet chose
     settled: float | None  # seconds until the fleet was whole again; None: it was not in time
 
 
 class Failures(BaseModel):
-    """Requests that were not answered well, as wrk counts them."""
+    """Requests that failed, as wrk counts them."""
 
     connect: int
     read: int
     write: int
-    status: int  # above 399
+    status: int  # answers with a status above 399
     timeout: int
 
     @property
@@ -31,15 +31,15 @@ class Failures(BaseModel):
 
 
 class SoakReport(BaseModel):
-    """One run."""
+    """The report of one run."""
 
     date: str
     machine: str
     command: str
-    build: str  # which of ours: compiled or pure
+    build: str  # compiled or pure
     workers: int
     connections: int
-    wanted: int  # requests per second; 0: as many as go
+    wanted: int  # requests per second; 0: as many as possible
     seconds: float
     requests: int
     slowest: float | None  # requests per second, in the slowest five seconds
@@ -48,7 +48,7 @@ class SoakReport(BaseModel):
     failures: Failures
     events: list[Event]
     foreign: float
-    mishaps: list[str]  # bugs of ours that the gateway logged
+    mishaps: list[str]  # our own bugs that the gateway logged
 
     @computed_field  # type: ignore[prop-decorator] # pydantic asks for both
     @property
@@ -62,6 +62,6 @@ class SoakReport(BaseModel):
 
     @property
     def good(self) -> bool:
-        """Nothing failed, and the fleet was whole after every event."""
+        """Whether no request failed, and the fleet was whole after every event."""
         whole = all(one.settled is not None for one in self.events)
         return self.requests > 0 and not self.failures.total and not self.mishaps and whole

@@ -21,11 +21,11 @@ from steelyard.bench.watcher import Watcher
 from steelyard.purity import is_compiled
 
 WORKERS = 4
-LAST = 3.0  # no event begins so close to the end: its consequences must be seen
+LAST = 3.0  # seconds; no event begins so close to the end, as its consequences must be seen
 
 
 class SoakWish(NamedTuple):
-    """What the user asked for."""
+    """The options that the user chose."""
 
     seconds: int
     rate: int
@@ -35,7 +35,7 @@ class SoakWish(NamedTuple):
 
 
 def soak(wish: SoakWish, watcher: Watcher) -> SoakReport:
-    """One run."""
+    """Do one run."""
     _prepare(wish, watcher)
     machine.raise_file_limit()
     with (
@@ -68,7 +68,7 @@ def soak(wish: SoakWish, watcher: Watcher) -> SoakReport:
 
 
 def _events(gateway: Gateway, client: Client, wish: SoakWish, watcher: Watcher) -> list[Event]:
-    """Until the client is done; the speed is noted meanwhile."""
+    """Let events happen until the client is done, and note its speed meanwhile."""
     clock = threading.Thread(target=_note_speed, args=(client, watcher), daemon=True)
     clock.start()
     events = []

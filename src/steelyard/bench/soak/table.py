@@ -9,11 +9,11 @@ from steelyard.markdown import markdown_table
 NAME = "soak"
 COLUMNS = ("", "figure", "")
 GOAL = 10_000  # requests per second, while workers come and go
-NEARLY = 0.99  # a client that keeps a rate keeps it on the average
+NEARLY = 0.99  # a client that keeps a rate keeps it only on average
 
 
 def rows(told: SoakReport) -> list[list[str]]:
-    """One line for each thing to know."""
+    """A row for each figure."""
     failed = told.failures.model_dump()
     kinds = ", ".join(f"{count} {kind}" for kind, count in told.happened.items()) or "none"
     late = sum(one.settled is None for one in told.events)
@@ -33,7 +33,7 @@ def rows(told: SoakReport) -> list[list[str]]:
 
 
 def page(told: SoakReport) -> str:
-    """In Markdown."""
+    """The section as Markdown."""
     text = f"""## Soak
 
 {told.date}, {told.machine}, {told.build}. Command: `{told.command}`.

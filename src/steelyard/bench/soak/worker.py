@@ -1,7 +1,7 @@
 """`python -m … PORT`: becomes an nginx that answers every request with a few bytes.
 
-One process, so that killing the worker kills all of it. Its limits are nginx's defaults: after
-1,000 requests it closes a connection, as servers do.
+It is one process, so that killing the worker kills all of it. Its limits are nginx's defaults:
+after 1,000 requests it closes a connection, as servers do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ http {{
 
 
 def become_nginx(port: int) -> None:
-    """Does not return."""
+    """Replace this process by nginx; this does not return."""
     folder = Path(tempfile.mkdtemp(prefix=f"{port}-", dir=os.environ.get("SOAK_FOLDER")))
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     text = _FILE.format(

@@ -1,10 +1,9 @@
-"""Rounds of the tail bench: workers and proxy anew for each, with the round's seed."""
+"""Rounds of the tail bench: for each, workers and proxy are started anew, with the round's seed."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -22,15 +21,16 @@ from steelyard.bench.tail.client import drive
 from steelyard.bench.tail.report import LATE, Round, TailReport, sum_up, sum_up_round
 from steelyard.bench.tail.workers import READY
 from steelyard.bench.watcher import Watcher
+from steelyard.python import module
 
 RATES = (100.0, 50.0, 25.0, 5.0)  # requests per second of each worker
-LOAD = 0.7  # of what they can do together
+LOAD = 0.7  # of what the workers can do together
 
 
 class Weights(StrEnum):
-    """What the proxies are told of the workers."""
+    """The weights that the proxies are given."""
 
-    EQUAL = "equal"  # nothing: the case where it matters how they choose
+    EQUAL = "equal"  # no information: the case where it matters how they choose
     TRUE = "true"
 
     def of(self, rate: float) -> int:
@@ -38,7 +38,7 @@ class Weights(StrEnum):
 
 
 class TailWish(NamedTuple):
-    """What the user asked for."""
+    """The options that the user chose."""
 
     contenders: Sequence[Proxy]
     rounds: int
@@ -50,7 +50,7 @@ class TailWish(NamedTuple):
 
 
 def measure(wish: TailWish, watcher: Watcher) -> TailReport:
-    """One run, interleaved."""
+    """Do one run, with interleaved rounds."""
     if wish.install:
         programs = {one.program for one in wish.contenders} - {""}
         tools.install(sorted(programs), watcher.say)
@@ -68,7 +68,7 @@ def measure(wish: TailWish, watcher: Watcher) -> TailReport:
 
 
 def play(proxy: Proxy, number: int, wish: TailWish) -> Round:
-    """One contender, once; the seed gives all the same arrivals."""
+    """Run one contender once; the seed gives all contenders the same arrivals."""
     cores = machine.choose_cores()
     seed = wish.seed + number
     with tempfile.TemporaryDirectory(prefix="steelyard-tail-") as name, ExitStack() as stack:
@@ -86,7 +86,7 @@ def _start_workers(
 ) -> tuple[Member, ...]:
     members = tuple(Member(free_port(), weights.of(rate)) for rate in RATES)
     places = [f"{port}={rate}" for (port, _), rate in zip(members, RATES, strict=True)]
-    words = [sys.executable, "-m", "steelyard.bench.tail.workers", str(seed), *places]
+    words = module("steelyard.bench.tail.workers", str(seed), *places)
     workers = stack.enter_context(Launched(Command(words), core, folder / "workers.log"))
     workers.wait_until(lambda: all(accepts(member.port) for member in members), "the workers")
     return members
@@ -98,8 +98,8 @@ def _start_proxy(
     site = Site(free_port(), members, folder)
     process = Launched(proxy.command(site), core, folder / "proxy.log")
     stack.enter_context(process)
-    # Not `accepts`: a port may be listened on before anybody is there to serve it, and the first
-    # requests would measure how long a program takes to start.
+    # Not `accepts`: a port may be listening before the program serves it, and the first requests
+    # would measure how long the program takes to start.
     process.wait_until(lambda: answers(site.listen, READY), proxy.name)
     return site.listen
 
@@ -123,7 +123,7 @@ def _report(wish: TailWish, absences: dict[str, str], rounds: list[Round]) -> Ta
 
 
 def _notes(rounds: Sequence[Round]) -> list[str]:
-    """What makes figures doubtful."""
+    """Notes on what makes the figures doubtful."""
     disturbed = sum(one.foreign > DISTURBED for one in rounds)
     late = sum((one.late_ms or 0.0) > LATE for one in rounds)
     notes = []

@@ -1,7 +1,7 @@
 """Asks at Poisson times, whether or not the answers come.
 
 A client that waits for its answers asks a slow proxy less, and so hides how slow it is
-("coordinated omission"): times are counted from when a request was due.
+("coordinated omission"). So times are counted from the moment when a request was due.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from typing import NamedTuple
 
 from steelyard.bench.ports import HOST
 
-LONGEST = 10.0  # seconds; then a request has failed
+LONGEST = 10.0  # seconds after which a request has failed
 _REQUEST = b"GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
 
 
 class Answer(NamedTuple):
-    """One request: how long it took since it was due, and who answered; None: nobody did."""
+    """One request: how long it took since it was due, and which worker answered; None: none did."""
 
     seconds: float
     worker: int | None
-    late: float = 0.0  # seconds that we asked after it was due: our fault, not the proxy's
+    late: float = 0.0  # seconds between the due time and our sending: our fault, not the proxy's
 
 
 class Pool:
-    """Connections to the proxy; there are as many as there were requests under way at once."""
+    """Connections to the proxy: as many as requests were ever under way at once."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def ask(self) -> int:
-        """The number of the worker that answered."""
+        """Send a request; return the number of the worker that answered."""
         connection = self._idle.pop() if self._idle else None
         reader, writer = connection or await asyncio.open_connection(HOST, self._port)
         try:
@@ -51,7 +51,7 @@ class Pool:
 
 
 async def drive(port: int, rate: float, seconds: float, rng: random.Random) -> list[Answer]:
-    """All requests of a round, and what became of them."""
+    """Send all requests of a round; return how each ended."""
     loop = asyncio.get_running_loop()
     pool = Pool(port)
     began = loop.time()

@@ -1,4 +1,4 @@
-"""Ways to choose a worker."""
+"""The ways to choose a worker that are compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ POLICY_KEY = "gateway.policy"
 
 
 def contenders() -> tuple[Proxy, ...]:
-    """Ours, as many as there are, then the others' best."""
+    """All our policies, then the best of the other proxies."""
     return (
         *our_policies(),
         Nginx("nginx random two least_conn", balance="zone members 64k; random two least_conn;"),
@@ -22,7 +22,7 @@ def contenders() -> tuple[Proxy, ...]:
 
 
 def our_policies() -> list[Proxy]:
-    """Every policy that the configuration knows by name; without such a key there is the ring."""
+    """Every policy that the configuration knows by name; without such a key, the ring."""
     names = [name for key in every_key() if key.dotted == POLICY_KEY for name in key.choices]
     if not names:
         return [Ours("steelyard ring", is_built())]

@@ -1,4 +1,4 @@
-"""What a round says, and what rounds sum up to."""
+"""The figures of a round, and their summary over rounds."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from steelyard.bench.noise import DISTURBED
 from steelyard.bench.stats import median, percentile, spread
 from steelyard.bench.tail.client import LONGEST, Answer
 
-LATE = 10.0  # ms; a client that asks later than this is a part of what it measures
+LATE = 10.0  # ms; a client that is later than this distorts its own measurement
 
 
 class Round(BaseModel):
-    """One contender, once."""
+    """The figures of one contender in one round."""
 
     contender: str
     round: int
@@ -24,8 +24,8 @@ class Round(BaseModel):
     p50_ms: float | None
     p99_ms: float | None
     eta: float | None
-    served: list[int]  # by each worker
-    load: float  # what was asked, of what the workers can do
+    served: list[int]  # requests that each worker served
+    load: float  # requests sent, as a share of what the workers can do
     late_ms: float | None  # 99th percentile of how late the client asked
     foreign: float
 
@@ -44,13 +44,13 @@ class Line(BaseModel):
 
 
 class TailReport(BaseModel):
-    """One run."""
+    """The report of one run."""
 
     date: str
     machine: str
     command: str
     rates: list[float]
-    weights: list[int]  # that the proxies were given
+    weights: list[int]  # the weights that the proxies were given
     load: float
     seconds: int
     seed: int
@@ -74,8 +74,9 @@ def sum_up_round(
     seconds: float,
     foreign: float,
 ) -> Round:
-    """A round from its answers. What nobody answered is among the slowest, not left out: a proxy
-    must not look better for what it fails."""
+    """Sum a round up. Requests without an answer count as slow ones: a proxy must not look better
+    because it fails some.
+    """
     times = [
         (answer.seconds if answer.worker is not None else max(answer.seconds, LONGEST)) * 1e3
         for answer in answers
@@ -98,7 +99,7 @@ def sum_up_round(
 
 
 def sum_up(rounds: Sequence[Round]) -> list[Line]:
-    """A line for each contender, in the order of their first rounds."""
+    """Sum up each contender in a line, in the order of their first rounds."""
     names = dict.fromkeys(one.contender for one in rounds)
     return [_line([one for one in rounds if one.contender == name]) for name in names]
 

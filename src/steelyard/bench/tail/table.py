@@ -13,13 +13,13 @@ COLUMNS = ("", "p50 ms", "p99 ms", "±", "η", "remarks")
 
 
 def rows(report: TailReport) -> list[list[str]]:
-    """One per contender, there or not."""
+    """A row for each contender, whether it was measured or not."""
     absent = [[name, *[UNKNOWN] * 4, why] for name, why in report.absences.items()]
     return [_row(line) for line in report.lines] + absent
 
 
 def page(report: TailReport) -> str:
-    """In Markdown."""
+    """The section as Markdown."""
     rates = " : ".join(f"{rate:.0f}" for rate in report.rates)
     weights = " : ".join(map(str, report.weights))
     setting = (
@@ -38,7 +38,7 @@ def page(report: TailReport) -> str:
 
 
 def _checked(report: TailReport) -> str:
-    """That the client did what it was to do."""
+    """A sentence on whether the client kept its load and its times."""
     load = median([one.load for one in report.rounds]) or 0.0
     late = max((one.late_ms for one in report.rounds if one.late_ms is not None), default=0.0)
     return f"Load as it came: {load:.0%}; 99 % of requests were sent less than {late:.1f} ms late."

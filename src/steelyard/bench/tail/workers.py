@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable
 from steelyard.bench.ports import HOST
 
 END_OF_HEAD = b"\r\n\r\n"
-READY = "/ready"  # is answered at once: asking for it must not use up a service time
+READY = "/ready"  # it is answered at once, and does not use up a service time
 _ASKS = f"GET {READY} ".encode()
 
 
 class Desk:
     """Serves one request after the other, in the order of their arrival.
 
-    The end of each service is reckoned, not slept: a timer that wakes us a millisecond late makes
-    one answer late, but must not make the worker slower than it is said to be.
+    The end of each service is calculated, not slept for: a timer that wakes us a millisecond late
+    makes one answer late, but must not make the worker slower than its rate.
     """
 
     def __init__(self, rate: float, rng: random.Random) -> None:
@@ -27,7 +27,7 @@ class Desk:
         self._free_at = 0.0
 
     def finish(self, now: float) -> float:
-        """When a request that arrives now is done."""
+        """When a request that arrives now will be done."""
         self._free_at = max(now, self._free_at) + self._rng.expovariate(self._rate)
         return self._free_at
 
@@ -61,7 +61,7 @@ class Server(asyncio.Protocol):
 
 
 async def serve(seed: int, places: Iterable[tuple[int, float]]) -> None:
-    """Until the process is ended."""
+    """Serve until the process is ended."""
     loop = asyncio.get_running_loop()
     for number, (port, rate) in enumerate(places):
         desk = Desk(rate, random.Random(f"{seed} {number}"))

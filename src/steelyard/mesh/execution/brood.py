@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
+from steelyard import python
 from steelyard.mesh.execution import capture
 from steelyard.mesh.execution.orders import ticket_of
 from steelyard.mesh.execution.parcel import NOW, SHORTAGES, Parcel, Receiver
@@ -55,7 +56,7 @@ class News(NamedTuple):
 class Brood:
     """One nursery and its children; when the nursery dies, the next brood begins."""
 
-    def __init__(self, count: int, preload: Sequence[str]) -> None:
+    def __init__(self, count: int, preload: Sequence[str], path: Sequence[str] = ()) -> None:
         self._receiver = Receiver()
         self.lines: list[Line] = []
         with ExitStack() as made, ExitStack() as passed:
@@ -65,7 +66,7 @@ class Brood:
             self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             made.enter_context(self.control)
             passed.enter_context(theirs)
-            self._process = _nursery(theirs.fileno(), fd, preload)
+            self._process = _nursery(theirs.fileno(), fd, preload, path)
             made.pop_all()
         try:
             self.lines += (self._fork(number) for number in range(count))
@@ -158,13 +159,14 @@ class Brood:
         self.slots.close()
 
 
-def _nursery(control: int, slots: int, preload: Sequence[str]) -> subprocess.Popen[bytes]:
-    told = {"path": sys.path, "preload": list(preload)}
+def _nursery(
+    control: int, slots: int, preload: Sequence[str], path: Sequence[str]
+) -> subprocess.Popen[bytes]:
+    told = {"path": [*path, *sys.path], "preload": list(preload)}
     return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "steelyard.mesh.execution.nursery"),
-            *(str(control), str(slots), json.dumps(told)),
-        ],
+        python.module(
+            "steelyard.mesh.execution.nursery", str(control), str(slots), json.dumps(told)
+        ),
         stdin=subprocess.DEVNULL,
         pass_fds=[control, slots],
         start_new_session=True,  # Ctrl-C is the node's to handle

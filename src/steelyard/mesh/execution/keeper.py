@@ -39,10 +39,10 @@ CONTROL = -1  # among the numbers of children, the nursery's
 class Keeper:
     """A dealer, and the brood it hands units to."""
 
-    def __init__(self, children: int, preload: Sequence[str]) -> None:
+    def __init__(self, children: int, preload: Sequence[str], path: Sequence[str] = ()) -> None:
         self.outbox: list[Outcome] = []
         self.dealer = Dealer(children)
-        self._count, self._preload = children, tuple(preload)
+        self._count, self._preload, self._path = children, tuple(preload), tuple(path)
         self._unwanted: set[int] = set()
         self._failed_starts = 0
         self._is_lost = False  # there is no brood, and no room on this machine for another one
@@ -55,7 +55,7 @@ class Keeper:
     def _begin(self) -> None:
         self.up.clear()
         self._born = time.monotonic()
-        self._brood = Brood(self._count, self._preload)
+        self._brood = Brood(self._count, self._preload, self._path)
         self.selector.register(self._brood.control, selectors.EVENT_READ, CONTROL)
         self.bell.register(self._brood.control, select.POLLIN)
         for number in range(self._count):

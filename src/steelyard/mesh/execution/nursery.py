@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from steelyard import python
 from steelyard.mesh.execution import child
 from steelyard.mesh.execution.slots import Slots
 from steelyard.parent import end_with
@@ -165,7 +166,8 @@ def main() -> None:
     """`python -m steelyard.mesh.execution.nursery CONTROL SLOTS JSON`."""
     control = socket.socket(fileno=int(sys.argv[1]))
     slots, told = int(sys.argv[2]), json.loads(sys.argv[3])
-    sys.path[:] = told["path"]
+    python.import_late_ones()
+    sys.path[:] = told["path"]  # from here on units may import from the user's folder
     with watched(control):
         preload(told["preload"])
     if threading.active_count() > 1:  # libraries in C (OpenBLAS) take care of forks by themselves

@@ -59,12 +59,20 @@ class Executor(Protocol):
 class Pool:
     """An executor whose children are forked by a nursery."""
 
-    def __init__(self, children: int, deliver: Deliver, *, preload: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        children: int,
+        deliver: Deliver,
+        *,
+        preload: Sequence[str] = (),
+        path: Sequence[str] = (),
+    ) -> None:
+        """`path`: folders from which children import before all others."""
         self._deliver = deliver
         self._lock = threading.Lock()
         self._closed = False
         self._looked = self._relieved = time.monotonic()
-        self._keeper = Keeper(children, preload)
+        self._keeper = Keeper(children, preload, path)
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._keeper.selector.register(self._wake, selectors.EVENT_READ)
         self._keeper.bell.register(self._wake, select.POLLIN)

@@ -2,15 +2,15 @@
 
 Theory of operation. The children are shared among clients by worker-seconds: whenever a child is
 free, or more units are to be fetched, the client that was served least for its weight is next. A
-node asks one client after the other, and not before it has room: a unit that it holds cannot be
-done by anybody else. Clients that have nothing get a parked pull, which says whether a child is
-idle; when that is no longer true, another takes its place. Short units are fetched in batches of
-a quarter of a second of work, and their results are sent with the next pull, or after LINGER.
-Children have some of it ahead; when a client comes that has nothing with them, that is taken back
-and dealt out anew.
+node asks one client after the other, and only when it has room: a unit that it holds cannot be done
+by another node. A client without work gets a parked pull, which says whether a child is idle; when
+that changes, a new pull replaces the parked one. Short units are fetched in batches of a quarter of
+a second of work, and their results are sent with the next pull, or after LINGER. Children are given
+some units ahead. When a client comes that has no unit with the children, the units that they have
+not begun are taken back and dealt out anew.
 
 No answer is relied upon: a pull that stays open for REFRESH is repeated, and its results are sent
-again when it still is after twice that.
+again if it is still open after twice that time.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from steelyard.mesh.protocol.standing import Standing, Word
 from steelyard.mesh.protocol.stock import SLOW, Stock
 from steelyard.mesh.protocol.ticket import Ticket
 
-LINGER = 0.06  # seconds that a result waits for others, while there is a lot to do
-BRIEFLY = 0.005  # seconds that it waits in any case while all children are busy
-LARGE = 65_536  # bytes of results that do not wait
-LATELY = 1.0  # seconds after its last unit for which a client may be expected to come again
-SETTLED = 0.005  # seconds after which a parked pull is believed to be parked
-REST = 0.1  # seconds that a client is left alone after a failure
+LINGER = 0.06  # seconds that a result waits for other results, while there is a lot to do
+BRIEFLY = 0.005  # seconds that it always waits while all children are busy
+LARGE = 65_536  # bytes of results that are sent without waiting
+LATELY = 1.0  # seconds after its last unit in which a client is expected to send more
+SETTLED = 0.005  # seconds after which a pull counts as parked at its client
+REST = 0.1  # seconds before a client is asked again after a failure
 REFRESH = 5.0  # seconds after which a pull is repeated
 
-ANSWERS = (Kind.VALUE, Kind.RAISED)  # what else a unit comes to must not wait: it is tried again
+ANSWERS = (Kind.VALUE, Kind.RAISED)  # other outcomes are sent at once, as the unit is tried again
 ASKABLE = (Standing.READY, Standing.LAST)
 PROMISING = (Standing.READY, Standing.LAST, Standing.ASKED)
 
@@ -47,17 +47,17 @@ class Crew(Machine[events.Event, Command]):
         super().__init__()
         self.procs = procs
         self.customers: dict[str, Customer] = {}
-        self.tickets: dict[int, Ticket] = {}  # what the children have
+        self.tickets: dict[int, Ticket] = {}  # units that the children have
         self._stock = Stock(procs, self.customers, self.tickets)
         self.leaving = False
         self.done = 0
         self._left = False
         self._serial = 0
         self._last_ticket = 0
-        self._recalling = False  # and what comes back is not known yet
-        self._in_vain = False  # nothing came back; until a unit ends
-        self._heard = self._heard_before = -inf  # when units ended, the last times
-        self._last: Customer | None = None  # whose unit was given to a child last
+        self._recalling = False  # we wait to hear which units came back
+        self._in_vain = False  # the last recall brought nothing back; reset when a unit ends
+        self._heard = self._heard_before = -inf  # when units ended, for the last two times
+        self._last: Customer | None = None  # the client whose unit was given to a child last
 
     def _take(self, event: events.Event) -> None:
         self._stock.changed(self._now)
@@ -82,9 +82,9 @@ class Crew(Machine[events.Event, Command]):
             case events.LeaveAsked():
                 self._leave()
             case events.Tick():
-                pass  # whatever is due is done when things settle
+                pass  # `_settle` does whatever is due
 
-    # What happened.
+    # Events: what happened.
 
     def _appeared(self, name: str, weight: float) -> None:
         known = self.customers.get(name)
@@ -100,7 +100,7 @@ class Crew(Machine[events.Event, Command]):
         self._drop(customer, tuple(customer.running))
         for ticket in self.tickets.values():
             if ticket.client == name:
-                ticket.client = ""  # nobody's: when it is there again, it begins anew
+                ticket.client = ""  # the client is gone; if it comes back, its count starts anew
 
     def _drop(self, customer: Customer, numbers: tuple[int, ...]) -> None:
         for ticket in customer.drop(numbers):
@@ -110,7 +110,7 @@ class Crew(Machine[events.Event, Command]):
     def _granted(self, event: events.Granted) -> None:
         customer = self.customers.get(event.client)
         if customer is None or event.serial not in customer.open:
-            return  # given up: the client learns from the next pull that we do not have its units
+            return  # we gave this pull up; the next one tells the client that we lack its units
         sent = customer.open.pop(event.serial)
         grant, pull = event.grant, sent.pull
         if pull.park and self._now >= sent.at + SETTLED:
@@ -124,19 +124,24 @@ class Crew(Machine[events.Event, Command]):
             more = Word.LATER if refused else Word.MORE
             customer.hear(more if grant.more else Word.DRY)
         if self.leaving and grant.orders and customer.standing is not Standing.RESTING:
-            self._pull(customer, park=False)  # which says that we do not have them
+            self._pull(customer, park=False)  # it tells the client that we do not have them
 
     def _catch_up(self, customer: Customer) -> None:
-        """Who had nothing to do saved nothing up (start-time fair queueing, Goyal et al. 1996).
+        """Let a client that had nothing to do start level with the others: idle time earns no
+        credit (start-time fair queueing, Goyal et al. 1996).
 
-        Only clients that really had nothing: one that is between two units keeps what it is owed.
+        This is only for clients that really had nothing to do. A client between two units keeps its
+        credit.
         """
         if not customer.busy:
             customer.served = max(customer.served, self._virtual())
 
     def _virtual(self) -> float:
-        """How much the client was served that had a unit given to a child last: of those that
-        waited, it was served least. What children have ahead does not count yet."""
+        """The virtual time: how much the client whose unit started last was served.
+
+        Of all clients that waited, that one was served least. Units that children have ahead do not
+        count yet.
+        """
         return 0.0 if self._last is None else self._last.paid
 
     def _failed(self, name: str, serial: int) -> None:
@@ -150,8 +155,9 @@ class Crew(Machine[events.Event, Command]):
             self._stock.changed(self._now)
 
     def _called(self, name: str, units: int) -> None:
-        """They are older than what we hold, and must not wait until that is done; but nothing waits
-        here behind units that take long: another node may be free sooner."""
+        """Pull at once for units that were lost elsewhere: they are older than those we hold and
+        must not wait for them. If our units take long we do not: another node may be free sooner.
+        """
         customer = self.customers.get(name)
         if customer is None or self.leaving or not customer.spare:
             return
@@ -180,7 +186,7 @@ class Crew(Machine[events.Event, Command]):
         customer.results_since = min(customer.results_since, since)
 
     def _hear(self) -> None:
-        """What is told now has ended since we were told of others."""
+        """Note when units ended: results of one delivery ended since the delivery before."""
         if self._heard < self._now:
             self._heard_before, self._heard = self._heard, self._now
 
@@ -204,7 +210,7 @@ class Crew(Machine[events.Event, Command]):
             if had and customer.standing is not Standing.RESTING:
                 self._pull(customer, park=False)
 
-    # What follows from the state of things.
+    # Consequences: what follows from the new state.
 
     def _settle(self) -> None:
         self._stock.changed(self._now)
@@ -222,7 +228,7 @@ class Crew(Machine[events.Event, Command]):
         self._set_wakeup()
 
     def _make_way(self) -> None:
-        """Have units that children have ahead taken back, when another should be before them."""
+        """Recall units that children have not begun, if another client's unit should go first."""
         if len(self.tickets) <= self.procs or self._recalling or self._in_vain:
             return
         newest = next(reversed(self.tickets.values()))
@@ -231,8 +237,9 @@ class Crew(Machine[events.Event, Command]):
             self._recall()
 
     def _tag(self, ticket: Ticket) -> float:
-        """How much its client was served before it, by what is known now: of what was given to the
-        children as short some may have taken long since then."""
+        """How much the client had been served before this unit, as far as is known now. Units that
+        were given to children as short ones may have turned out to be long.
+        """
         owner = self.customers.get(ticket.client)
         return ticket.tag if owner is None else max(ticket.tag, owner.served - ticket.charge)
 
@@ -253,7 +260,7 @@ class Crew(Machine[events.Event, Command]):
             self._out.append(Start(self._last_ticket, order))
 
     def _next(self) -> Customer | None:
-        """Whose unit is given to the children; of short ones they have some in reserve."""
+        """The client whose unit the children get next. Of short units they get some in reserve."""
         waiting = [one for one in self.customers.values() if one.backlog]
         if not waiting:
             return None
@@ -269,7 +276,8 @@ class Crew(Machine[events.Event, Command]):
         if customer.standing is Standing.RESTING and customer.rested <= self._now:
             customer.hear(Word.RESTED)
             if self.leaving:
-                self._pull(customer, park=False)  # it may not know yet what we gave back
+                # The client may not know yet which units we gave back.
+                self._pull(customer, park=False)
         for serial, sent in list(customer.open.items()):
             if sent.at + 2 * REFRESH <= self._now:
                 self._failed(customer.name, serial)
@@ -280,12 +288,13 @@ class Crew(Machine[events.Event, Command]):
             self._pull(customer, park=False, sated=True)
 
     def _silence_over(self, customer: Customer) -> float:
-        """When a client that has no pull of ours should hear what we have, and say what it wants
-        stopped: the last word, of either side, may have been lost."""
+        """When to pull although nothing is wanted. The pull says what we have, and the answer what
+        to stop: the last message, in either direction, may have been lost.
+        """
         return inf if customer.standing is Standing.RESTING else customer.said + REFRESH
 
     def _fetch(self) -> None:
-        """Ask for work, whoever was served least first."""
+        """Ask clients for work, the one that was served least first."""
         askable = [one for one in self.customers.values() if one.standing in ASKABLE]
         for customer in sorted(askable, key=lambda one: one.served):
             idle = self._stock.idle_for(customer)
@@ -298,14 +307,14 @@ class Crew(Machine[events.Event, Command]):
         return any(one.standing in PROMISING for one in others)
 
     def _speak(self, customer: Customer) -> None:
-        """Whatever else the client has to know now."""
+        """Send a pull if the client lacks a parked one, or has results or a correction to hear."""
         if customer.standing is Standing.DRY and not self.leaving:
             self._pull(customer, park=True)
         elif self._results_due(customer) <= self._now or self._flip_due(customer) <= self._now:
             self._pull(customer, park=customer.standing is Standing.PARKED)
 
     def _results_due(self, customer: Customer) -> float:
-        """When its results are to be sent."""
+        """When the results for this client are to be sent."""
         if not customer.results or customer.standing in (Standing.ASKED, Standing.RESTING):
             return inf
         if not customer.busy or self._stock.idle or _size(customer.results) >= LARGE:
@@ -313,13 +322,15 @@ class Crew(Machine[events.Event, Command]):
         return customer.results_since + self._linger(customer)
 
     def _linger(self, customer: Customer) -> float:
-        """Seconds that results may wait for others: half of what its units here will take."""
+        """Seconds that results may wait for others: half the time that the client's units here will
+        take.
+        """
         units = len(customer.backlog) + len(customer.running)
         left = units * (customer.mean or 0.0) / self.procs
         return min(LINGER, max(BRIEFLY, left / 2))
 
     def _flip_due(self, customer: Customer) -> float:
-        """When what a parked pull says about our idleness is to be corrected."""
+        """When to correct what the parked pull says about idle children."""
         last = customer.last_pull
         if customer.standing is not Standing.PARKED or last is None or self.leaving:
             return inf
@@ -344,7 +355,7 @@ class Crew(Machine[events.Event, Command]):
         self._out.append(Ask(customer.name, pull))
 
     def _bring_last_results(self) -> None:
-        """The node ends as soon as nobody needs it any more."""
+        """Leave once no client needs this node any more."""
         owed = any(
             one.results or any(sent.pull.results for sent in one.open.values())
             for one in self.customers.values()
@@ -371,7 +382,9 @@ class Crew(Machine[events.Event, Command]):
 
 
 def _precedes(customer: Customer, ticket: Ticket, tag: float) -> bool:
-    """Whether a client has an older unit, or has nothing with the children and would be next."""
+    """Whether the customer has an older unit than this ticket's, or has no unit with the children
+    and was served less.
+    """
     if customer.name == ticket.client:
         return customer.backlog[0].number < ticket.order.number
     return not customer.running and customer.served < tag

@@ -1,4 +1,4 @@
-"""What can happen to a crew, and what it wants done."""
+"""Events that a crew handles, and commands that it returns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.mesh.protocol.messages import Grant, Order, Pull
 
 
 class ClientAppeared(NamedTuple):
-    """A client is there, or is there again."""
+    """A client appeared, or came back."""
 
     client: str
     weight: float = 1.0
@@ -37,7 +37,7 @@ class PullFailed(NamedTuple):
 
 
 class Called(NamedTuple):
-    """A client wants to be asked at once, for so many units: it has some that were lost."""
+    """A client that has units which were lost asks for a pull at once, for so many units."""
 
     client: str
     units: int
@@ -61,17 +61,17 @@ class Ended(NamedTuple):
 
 
 class Recalled(NamedTuple):
-    """What the children had not begun; of these units no end is told."""
+    """The answer to Recall: the units that no child had begun. They get no Ended event."""
 
     tickets: tuple[int, ...]
 
 
 class LeaveAsked(NamedTuple):
-    """The node is to end: no more units; those that run finish."""
+    """The node is to end: it takes no more units, and finishes those that run."""
 
 
 class Tick(NamedTuple):
-    """It is as late as `wakeup` said."""
+    """The time that `wakeup` named has come."""
 
 
 Event = (
@@ -103,13 +103,13 @@ class Start(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """End a unit, wherever it is."""
+    """Stop a unit, whether it runs or waits."""
 
     ticket: int
 
 
 class Recall(NamedTuple):
-    """Take back what no child has begun, and tell what that was."""
+    """Take back the units that no child has begun, and answer with Recalled."""
 
 
 class Left(NamedTuple):

@@ -1,11 +1,11 @@
 """The desk: a client's side of the mesh. `handle(event, now)` returns the commands to execute.
 
 Theory of operation. A node's pull says everything about that node: what it brings, what it has,
-what it wants. So the desk keeps no promise that a lost message could break: whatever a node does
-not have after all goes back to the front of the line. A pull that finds nothing is parked; new
-work is given to parked pulls of idle nodes, one unit for each idle child, and busy nodes are told
-that there is work for when they are free. When the line is empty, units that are overdue are
-given to another node as well. The first result of a unit ends it; what comes later finds no entry.
+what it wants. So no lost message can break the desk's picture: a unit that a node turns out not to
+have goes back to the front of the queue. A pull that finds nothing is parked. New work is given to
+parked pulls of idle nodes, one unit for each idle child; busy nodes are told that there will be
+work when they are free. When the queue is empty, overdue units are given to another node as well.
+The first result of a unit ends it; later ones find no entry.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from steelyard.mesh.protocol.task import Copy, Entry, Task
 from steelyard.mesh.protocol.todo import Todo
 from steelyard.mesh.protocol.unserved import Unserved
 
-SOON = 0.001  # seconds; the least that a unit is given
+SOON = 0.001  # seconds; every unit is given at least this much time
 LOSSES = 10  # nodes lost with a unit, before it is suspected to be the reason
-STRANGERS = 256  # pulls that are kept for nodes that did not appear yet
-BULK = 8 * 1024 * 1024  # bytes of arguments in one grant, besides what can begin at once
+STRANGERS = 256  # pulls that are kept for nodes that have not appeared yet
+BULK = 8 * 1024 * 1024  # bytes of arguments in one grant; units that start at once come on top
 
 HURT = frozenset({Kind.CRASHED, Kind.HUNG, Kind.EXCESS})
 
@@ -46,15 +46,15 @@ class Desk(Machine[events.Event, Command]):
         self.todo = Todo()
         self.inflight: dict[int, Entry] = {}  # the oldest first
         self.nodes = Nodes()
-        self.duplicates = 0  # results of units that had ended
+        self.duplicates = 0  # results of units that had ended before
         self._parking = Parking()
-        self._strangers: dict[str, Parked] = {}  # pulls of nodes that did not appear yet
+        self._strangers: dict[str, Parked] = {}  # pulls of nodes that have not appeared yet
         self._hedging = Hedging(self.nodes)
         self._next_hedge = inf
         self._expiry = Expiry()
         self._avoidance = Avoidance(self.nodes, self.todo)
         self._unserved = Unserved()
-        self._returned: list[Entry] = []  # units that were put back, and that nobody has yet
+        self._returned: list[Entry] = []  # units that were put back, and that no node has yet
         self._stops: defaultdict[str, list[int]] = defaultdict(list)
 
     def _take(self, event: events.Event) -> None:
@@ -72,9 +72,9 @@ class Desk(Machine[events.Event, Command]):
             case events.Obstructed(name, why):
                 self._unserved.obstacles[name] = why
             case events.Tick():
-                pass  # whatever is due is done when things settle
+                pass  # `_settle` does whatever is due
 
-    # What happened.
+    # Events: what happened.
 
     def _submitted(self, tasks: Iterable[Task]) -> None:
         for task in tasks:
@@ -100,7 +100,8 @@ class Desk(Machine[events.Event, Command]):
     def _gone(self, name: str) -> None:
         self._unserved.obstacles.pop(name, None)
         self._release(self._strangers.pop(name, None))
-        self._release(self._parking.leave(name))  # it may be there after all
+        # The node may be alive after all, and wait for an answer.
+        self._release(self._parking.leave(name))
         node = self.nodes.leave(name)
         if node is None:
             return
@@ -115,20 +116,21 @@ class Desk(Machine[events.Event, Command]):
         node = self.nodes.by_name.get(name)
         if node is None:
             self._meet(name, Parked(pull._replace(results=()), query))
-        elif pull.serial <= node.latest:  # overtaken by a later one, so what it says is old
+        # A later pull has overtaken this one, so what it says is old.
+        elif pull.serial <= node.latest:
             self._out.append(Reply(query, Grant()))
         else:
             self._serve(node, pull, query)
 
     def _meet(self, name: str, parked: Parked) -> None:
-        """A pull of a node that is not there, as far as we know: it waits until it appears."""
+        """Keep a pull of a node that has not appeared yet, until it does."""
         self._release(self._strangers.pop(name, None))
         self._strangers[name] = parked
-        if len(self._strangers) > STRANGERS:  # some will never appear
+        if len(self._strangers) > STRANGERS:  # some of them will never appear
             self._release(self._strangers.pop(next(iter(self._strangers))))
 
     def _serve(self, node: Node, pull: Pull, query: int) -> None:
-        self._release(self._parking.leave(node.name))  # the later one takes its place
+        self._release(self._parking.leave(node.name))  # the new pull replaces it
         node.latest, node.called = pull.serial, False
         stop = self._reconcile(node, pull)
         orders = self._grant(node, pull)
@@ -138,10 +140,10 @@ class Desk(Machine[events.Event, Command]):
         else:
             self._parking.park(node.name, pull, query)
 
-    # What a node has.
+    # Units that a node has.
 
     def _reconcile(self, node: Node, pull: Pull) -> tuple[int, ...]:
-        """Believe what the node says it has; return what it should not have."""
+        """Believe what the node says it has; return the units that it should not have."""
         holding = set(pull.holding)
         gone = [n for n, serial in node.held.items() if serial <= pull.seen and n not in holding]
         if gone:
@@ -163,7 +165,7 @@ class Desk(Machine[events.Event, Command]):
         self._requeue(entries)
 
     def _requeue(self, entries: Iterable[Entry]) -> None:
-        """Those of which no copy is left are to do again."""
+        """Requeue in-flight units that no node holds."""
         lost = [one for one in entries if one.state is State.INFLIGHT and not one.copies]
         for entry in lost:
             entry.state = transition(entry.state, Signal.LOST)
@@ -172,7 +174,7 @@ class Desk(Machine[events.Event, Command]):
         self._returned += lost
 
     def _hand(self, node: Node, entry: Entry, signal: Signal, serial: int) -> None:
-        """A copy is with this node."""
+        """Note that this node has a copy of the unit."""
         number = entry.task.number
         if entry.state is State.TODO and signal is Signal.FOUND:
             self.todo.drop(entry)
@@ -181,7 +183,7 @@ class Desk(Machine[events.Event, Command]):
         node.held[number] = serial
         self.inflight.setdefault(number, entry)
 
-    # What a node brings.
+    # Results that a node brings.
 
     def _result(self, name: str, result: Result) -> None:
         entry = self.entries.get(result.number)
@@ -215,7 +217,7 @@ class Desk(Machine[events.Event, Command]):
         if _ran_out_of_time(entry.task, result):
             self._end(entry, Signal.EXPIRED, result, name)
             return
-        entry.blamed.add((name, result.run))  # once, though it may be told twice
+        entry.blamed.add((name, result.run))  # a set: the same hurt may be reported twice
         self._avoidance.hurt(entry, name, self._now)
         if entry.hurts > entry.task.rules.retries:
             self._end(entry, Signal.SPENT, result, name)
@@ -241,14 +243,14 @@ class Desk(Machine[events.Event, Command]):
             self._stops[holder].append(number)
         self._out.append(Deliver(number, entry.state, result, name, entry.hurts, reason))
 
-    # What a node gets.
+    # Units that a node gets.
 
     def _grant(self, node: Node, pull: Pull) -> tuple[Order, ...]:
-        """One unit for each idle child, and spare ones while there are many: up to half of what
-        would be this node's, if what is left were dealt out to all children.
+        """Grant one unit for each idle child, and spare ones while there are many: up to half of
+        this node's share, if all units left were dealt out to all children.
 
-        The last two units for each child in the mesh are so given to idle children only: a spare
-        unit would wait behind another one while somebody else has nothing to do.
+        So the last two units for each child in the mesh go to idle children only: a spare unit
+        would wait behind another one while some other child has nothing to do.
         """
         most = min(pull.want, self._available(node), max(pull.idle, self._spare(node)))
         taken = self.todo.take(node.name, node.serves, most)
@@ -265,11 +267,11 @@ class Desk(Machine[events.Event, Command]):
         return tuple(self._order(entry.task) for entry in taken)
 
     def _spare(self, node: Node) -> int:
-        """How many units it may have that it cannot begin at once."""
+        """How many units the node may have that it cannot start at once."""
         return self._available(node) * node.offer.procs // (2 * self.nodes.workers)
 
     def _available(self, node: Node) -> int:
-        """Units to do that this node may have."""
+        """How many queued units this node may have."""
         return self.todo.count(node.name, node.serves)
 
     def _order(self, task: Task) -> Order:
@@ -279,7 +281,7 @@ class Desk(Machine[events.Event, Command]):
             deadline = left if deadline is None else min(left, deadline)
         return Order(task.number, task.function, task.arguments, deadline, task.rules.memory)
 
-    # What follows from the state of things.
+    # Consequences: what follows from the new state.
 
     def _settle(self) -> None:
         self._finish(self._expiry.due(self._now), Signal.EXPIRED)
@@ -320,8 +322,9 @@ class Desk(Machine[events.Event, Command]):
                 self._release(parked, more=True)
 
     def _call(self) -> None:
-        """Have busy nodes pull for units that were put back, a quarter of them at a time, as many
-        for each child: by themselves they would come when they have done half of what they hold.
+        """Tell busy nodes to pull for units that were put back. Each call is for a quarter of the
+        node's share of them. By itself a node would pull only when it has done half of what it
+        holds.
         """
         self._returned = [entry for entry in self._returned if entry.state is State.TODO]
         waiting = len(self._returned)
@@ -344,14 +347,16 @@ class Desk(Machine[events.Event, Command]):
 
 
 def _ran_out_of_time(task: Task, result: Result) -> bool:
-    """Whether it was killed for the end of its job, and not for a deadline of its own."""
+    """Whether the unit was killed because its job's time was over, not by its own deadline."""
     deadline = task.rules.deadline
     is_own = deadline is not None and deadline <= result.seconds
     return result.kind is Kind.HUNG and task.until is not None and not is_own
 
 
 def _fitting(entries: Sequence[Entry], idle: int) -> int:
-    """How many go into one grant: a node must not fill its memory with what it will do later."""
+    """How many of these units go into one grant: arguments of later units must not fill the node's
+    memory.
+    """
     size = 0
     for count, entry in enumerate(entries):
         size += len(entry.task.arguments)

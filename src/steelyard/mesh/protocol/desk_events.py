@@ -1,4 +1,4 @@
-"""What can happen to a desk, and what it wants done."""
+"""Events that a desk handles, and commands that it returns."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from steelyard.mesh.protocol.task import Task
 
 
 class Submitted(NamedTuple):
-    """The application has work."""
+    """The application submitted units."""
 
     tasks: tuple[Task, ...]
 
 
 class Dropped(NamedTuple):
-    """The application no longer wants these."""
+    """The application no longer wants these units."""
 
     numbers: tuple[int, ...]
 
 
 class NodeAppeared(NamedTuple):
-    """A node is there, or is there again, or offers something else."""
+    """A node appeared, came back, or changed its offer."""
 
     node: str
     offer: Offer
@@ -35,14 +35,14 @@ class NodeGone(NamedTuple):
 
 
 class Obstructed(NamedTuple):
-    """Somebody is there with whom we cannot work; without a name, whoever is where we join."""
+    """We cannot work with a node that is there. Without a name, it is one that we try to join."""
 
     node: str
     why: str
 
 
 class Pulled(NamedTuple):
-    """A node's pull has come in; `query` is what the answer is given to."""
+    """A node's pull has come in; the reply goes to `query`."""
 
     node: str
     pull: Pull
@@ -50,7 +50,7 @@ class Pulled(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """It is as late as `wakeup` said."""
+    """The time that `wakeup` named has come."""
 
 
 Event = Submitted | Dropped | NodeAppeared | NodeGone | Obstructed | Pulled | Tick
@@ -71,18 +71,18 @@ class Call(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Tell a node that nobody wants these any more."""
+    """Tell a node that these units are no longer wanted."""
 
     node: str
     numbers: tuple[int, ...]
 
 
 class Deliver(NamedTuple):
-    """Tell the application how a unit ended: once."""
+    """Tell the application, once, how a unit ended."""
 
     number: int
     state: State
-    result: Result | None = None  # the last one there was
+    result: Result | None = None  # the last result that came, if any
     node: str = ""
     hurts: int = 0
     reason: str = ""

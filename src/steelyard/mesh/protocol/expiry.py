@@ -1,4 +1,4 @@
-"""Units that nobody wants any more after a certain time."""
+"""Units that expire at a certain time."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from math import inf
 
 
 class Expiry:
-    """Numbers of units, by their time."""
+    """Unit numbers, ordered by the time at which they expire."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int]] = []
 
     def add(self, until: float, number: int) -> None:
-        """From then on it is too late for this unit."""
+        """Let this unit expire at this time."""
         heappush(self._heap, (until, number))
 
     def due(self, now: float) -> list[int]:
-        """Take out those whose time has come."""
+        """Take out and return the units whose time has come."""
         numbers = []
         while self._heap and self._heap[0][0] <= now:
             numbers.append(heappop(self._heap)[1])
         return numbers
 
     def next(self, open_units: Container[int]) -> float:
-        """When the next unit's time comes that has not ended."""
+        """When the next unit expires, among those that have not ended."""
         while self._heap and self._heap[0][1] not in open_units:
             heappop(self._heap)
         return self._heap[0][0] if self._heap else inf

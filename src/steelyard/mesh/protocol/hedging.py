@@ -1,13 +1,13 @@
 """When a unit takes so long that another node should try it as well.
 
-A unit is overdue when it is out for longer than three times the median that units of its function
-ran (findings: 2.05 s instead of 3.20 s with one worker of four that is 20 times slower, ideal
-1.97 s). Only nodes with nothing else to do hedge, so a copy too many costs little: the wait in the
-first node, behind others, is not excused.
+A unit is overdue when it has been out for longer than three times the median run time of its
+function (measured with four workers, one of them 20 times slower: 2.05 s instead of 3.20 s; ideal
+is 1.97 s). Time that the unit waits in its first node, behind others, counts as well: only nodes
+with nothing else to do hedge, so a copy too many costs little.
 
-Who has nothing to do first is seldom the fastest. So a second copy is for anybody, as the first may
-hang; and a third for one of the fastest nodes, when none of these has the unit yet (the lab's job
-on 16 nodes of speeds 1 to 8: decision 22).
+The first node to be idle is seldom the fastest. So any node may have the second copy, as the first
+may hang, and a third copy goes to one of the fastest nodes, if none of them has the unit yet (the
+lab's job on 16 nodes of speeds 1 to 8: decision 22).
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from steelyard.mesh.protocol.nodes import Node, Nodes
 from steelyard.mesh.protocol.task import Entry
 from steelyard.mesh.protocol.times import Times
 
-COPIES = 2  # of one unit at the same time, and one more for the fastest
+COPIES = 2  # copies of one unit at the same time; one of the fastest nodes may have one more
 FACTOR = 3.0
-SHORTEST = 0.02  # seconds; noise of the machine is not a reason
-ENOUGH = 3  # units that say anything about their function
-FAST = 1.5  # times as long as the fastest node takes, and a node still is one of the fastest
+SHORTEST = 0.02  # seconds; a shorter delay may be noise of the machine
+ENOUGH = 3  # units that must have ended before their median counts
+FAST = 1.5  # a node counts as fast if it takes at most so many times as long as the fastest
 
-Limit = Callable[[str], float]  # for a function
+Limit = Callable[[str], float]  # for a function, the longest median time of a fast node
 
 
 class Hedging:
-    """Which units get another copy, where, and when."""
+    """Decides which units get another copy, where, and when."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
         self._times: defaultdict[str, Times] = defaultdict(Times)
 
     def add(self, function: str, seconds: float, name: str) -> None:
-        """A unit of this function ran for so long at a node, which may be gone."""
+        """Learn how long a unit of this function ran at a node. The node may be gone."""
         self._times[function].add(seconds)
         if name in self._nodes.by_name:
             self._nodes.by_name[name].times[function].add(seconds)
@@ -49,9 +49,10 @@ class Hedging:
         return [one for one in inflight if self._due(one) <= now and self._able(one, [node], fast)]
 
     def next(self, inflight: Iterable[Entry], nodes: Collection[Node]) -> float:
-        """When the next unit is overdue that one of these nodes may try.
+        """When the next unit will be overdue that one of these nodes may try.
 
-        This is asked all the time: so who may try a unit is looked at only if it would be next.
+        This is called after every event. So whether a node may try a unit is checked only for units
+        that would be the next.
         """
         fast = cache(self._fast)
         serving = cache(lambda function: [one for one in nodes if one.serves(function)])
@@ -70,7 +71,7 @@ class Hedging:
         return since + self._patience(entry.task.function)
 
     def _patience(self, function: str) -> float:
-        """Seconds after which one is overdue."""
+        """Seconds after which a unit of this function is overdue."""
         times = self._times[function]
         return inf if len(times) < ENOUGH else max(SHORTEST, FACTOR * times.median)
 
@@ -88,7 +89,7 @@ class Hedging:
         return any(node.pace(entry.task.function) <= limit for node in holders)
 
     def _fast(self, function: str) -> float:
-        """Seconds that the fastest nodes take for a unit, at most."""
+        """The longest median time at which a node still counts as fast for this function."""
         return FAST * min(
             (one.pace(function) for one in self._nodes.serving(function)), default=inf
         )

@@ -1,8 +1,8 @@
 """The life of a unit at its client, as a table.
 
 A unit waits (TODO), is with one node or more (INFLIGHT), and ends in exactly one of the other
-states, which its application is told once. A value is welcome from anybody at any time: a node
-that was given up may still bring it. Only the loss of the last copy brings a unit back.
+states. Its application is told of the end once. A value is accepted from any node at any time: a
+node that was given up may still bring it. Only the loss of the last copy puts a unit back to TODO.
 
 The figure in docs/mesh.md is drawn from TABLE.
 """
@@ -15,7 +15,7 @@ from steelyard.errors import SteelyardError
 
 
 class State(StrEnum):
-    __hash__ = str.__hash__  # Enum's own is written in Python, and slow
+    __hash__ = str.__hash__  # Enum's own hash is written in Python, and slow
 
     TODO = "TODO"
     INFLIGHT = "INFLIGHT"

@@ -1,4 +1,4 @@
-"""What a desk and a crew have in common: events in, commands out, no clock and no network."""
+"""The base class of desk and crew: events in, commands out, no clock and no network."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ Command = TypeVar("Command")
 
 
 class Machine(ABC, Generic[Event, Command]):
-    """Decides; does nothing itself."""
+    """Decides what to do, and leaves the doing to its caller."""
 
     def __init__(self) -> None:
-        self.wakeup = inf  # when a Tick is due
+        self.wakeup = inf  # when the caller should send a Tick
         self._out: list[Command] = []
         self._now = 0.0
 
     def handle(self, event: Event, now: float) -> list[Command]:
-        """Take in one event; return what is to be done about it, in order."""
+        """Take in one event; return the commands that follow from it, in order."""
         return self.handle_all([event], now)
 
     def handle_all(self, happened: Iterable[Event], now: float) -> list[Command]:
-        """Take in events that came together: cheaper than one by one, and the results of many
-        units then go in one pull."""
+        """Take in events that came together. This is cheaper than one by one, and the results of
+        many units then go into one pull.
+        """
         self._now, self._out = now, []
         for event in happened:
             self._take(event)
@@ -34,8 +35,8 @@ class Machine(ABC, Generic[Event, Command]):
 
     @abstractmethod
     def _take(self, event: Event) -> None:
-        """What happened."""
+        """Take in one event."""
 
     @abstractmethod
     def _settle(self) -> None:
-        """What follows from the state of things."""
+        """Add the commands that follow from the new state."""

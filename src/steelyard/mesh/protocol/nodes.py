@@ -11,38 +11,38 @@ from steelyard.mesh.protocol.times import Times
 
 @dataclass(slots=True)
 class Node:
-    """One of them."""
+    """A node, as a client sees it."""
 
     name: str
     offer: Offer
     latest: int = 0  # serial of its last pull
-    called: bool = False  # since then
+    called: bool = False  # whether it was called since its last pull
     held: dict[int, int] = field(default_factory=dict)  # number of a unit → serial of its pull
     times: defaultdict[str, Times] = field(default_factory=lambda: defaultdict(Times))
 
     @property
     def fill(self) -> float:
-        """Units that it has for each child."""
+        """The number of units that the node has for each child."""
         return len(self.held) / max(1, self.offer.procs)
 
     def pace(self, function: str) -> float:
-        """Seconds that a unit of this function takes there; infinite before the first one."""
+        """Median seconds of a unit of this function at this node; infinite before the first one."""
         return self.times[function].median
 
     def serves(self, function: str) -> bool:
-        """Whether it may have units of this function."""
+        """Whether the node serves this function."""
         return function in self.offer.functions
 
 
 class Nodes:
-    """All of them, by name."""
+    """The nodes that are there, by name."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, Node] = {}
-        self.workers = 0  # their children, together
+        self.workers = 0  # the children of all nodes together
 
     def enter(self, name: str, offer: Offer) -> Node:
-        """It is there; one that was there already offers something else."""
+        """Add a node. If it is known already, only its offer changes."""
         known = self.leave(name)
         node = self.by_name[name] = Node(name, offer)
         self.workers += offer.procs
@@ -51,20 +51,20 @@ class Nodes:
         return node
 
     def leave(self, name: str) -> Node | None:
-        """It is no longer there; None when it was not."""
+        """Remove a node and return it, or None if it was not there."""
         node = self.by_name.pop(name, None)
         if node is not None:
             self.workers -= node.offer.procs
         return node
 
     def serving(self, function: str) -> list[Node]:
-        """Those that may have units of this function."""
+        """The nodes that serve this function."""
         return [node for node in list(self.by_name.values()) if node.serves(function)]
 
     def can_serve(self, function: str) -> bool:
-        """Whether anybody may."""
+        """Whether any node serves this function."""
         return any(node.serves(function) for node in self.by_name.values())
 
     def functions(self) -> list[str]:
-        """All that is served by anybody."""
+        """The functions that any node serves."""
         return sorted({one for node in self.by_name.values() for one in node.offer.functions})

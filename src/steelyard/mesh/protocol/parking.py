@@ -1,4 +1,4 @@
-"""Pulls that wait for their answer, those of idle nodes apart; the longest waiting first."""
+"""Pulls that wait for an answer, in the order they came; pulls of idle nodes are kept apart."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ class Parked(NamedTuple):
 
 
 class Parking:
-    """At most one pull of each node."""
+    """Keeps at most one pull of each node."""
 
     def __init__(self) -> None:
-        self.idle: dict[str, Parked] = {}  # by node; these would start a unit at once
-        self.busy: dict[str, Parked] = {}  # these want to hear that there is work
+        self.idle: dict[str, Parked] = {}  # by node; these nodes would start a unit at once
+        self.busy: dict[str, Parked] = {}  # by node; these want to hear that there is work
 
     def park(self, node: str, pull: Pull, query: int) -> None:
-        """Keep it."""
+        """Keep this pull until it is answered."""
         (self.idle if pull.idle else self.busy)[node] = Parked(pull, query)
 
     def leave(self, node: str) -> Parked | None:
-        """No longer keep what this node parked, if it did."""
+        """Remove and return the parked pull of this node, if there is one."""
         return self.idle.pop(node, None) or self.busy.pop(node, None)

@@ -1,9 +1,9 @@
 """How a node stands with a client, as a table.
 
-A node asks a client that may have work (READY), and learns from the answer how it is: there is
-more for the asking (READY), or only for children with nothing to do (LAST), or nothing at all
-(DRY). In that case the node parks a pull there (PARKED), which is answered when there is work.
-After a failure it lets the client rest for a moment. A client that is gone has no standing.
+A node asks a client that may have work (READY) and learns its standing from the answer. The client
+has more (READY), or has more for idle children only (LAST), or has nothing at all (DRY). If it has
+nothing, the node parks a pull there (PARKED), which is answered when there is work. After a failure
+the node lets the client rest for a moment (RESTING). A client that is gone has no standing.
 
 The figure in docs/mesh.md is drawn from TABLE.
 """

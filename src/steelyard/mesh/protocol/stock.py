@@ -1,4 +1,4 @@
-"""The stock of a node: the units that are here or about to come, and how many more it wants."""
+"""The stock of a node: the units that it has or expects, and how many more it wants."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from steelyard.mesh.protocol.customer import MOST, Customer
 from steelyard.mesh.protocol.standing import Standing
 from steelyard.mesh.protocol.ticket import Ticket
 
-SLOW = 0.05  # seconds without an answer, after which others are asked as well
+SLOW = 0.05  # seconds without an answer, after which other clients are asked as well
 
 
 class Stock:
-    """Looks at a crew's clients and at what its children have; changes nothing."""
+    """Counts the units of a crew's clients and children; changes nothing."""
 
     def __init__(
         self, procs: int, customers: Mapping[str, Customer], tickets: Mapping[int, Ticket]
     ) -> None:
         self._procs, self._customers, self._tickets = procs, customers, tickets
         self._now = 0.0
-        self._count: int | None = None  # of all units, if that is known
+        self._count: int | None = None  # of all units; None when it must be counted again
 
     def changed(self, now: float) -> None:
-        """What was counted before does not hold any more."""
+        """Forget the count: units or the time have changed."""
         self._now, self._count = now, None
 
     @property
     def size(self) -> int:
-        """All units; counted once while nothing changes."""
+        """How many units are here or expected."""
         if self._count is None:
             here = (len(one.backlog) + self.expected(one) for one in self._customers.values())
             self._count = len(self._tickets) + sum(here)
@@ -35,42 +35,48 @@ class Stock:
 
     @property
     def spare(self) -> int:
-        """Those for which there is no child; below zero are children without a unit."""
+        """Units without a child; below zero, the number of children without a unit."""
         return self.size - self._procs
 
     @property
     def idle(self) -> int:
-        """Children without a unit."""
+        """How many children have no unit."""
         return max(0, -self.spare)
 
     def expected(self, customer: Customer) -> int:
-        """Units that are about to come."""
+        """How many units the open pull of this client will bring, if it is not overdue."""
         last = customer.last_pull
         if customer.standing is not Standing.ASKED or last is None:
             return 0
         return last.pull.want if self._now < last.at + SLOW else 0
 
     def room(self, customer: Customer) -> int:
-        """How many more units we want of it."""
+        """How many more units we want from this client."""
         return self._wanted(customer) - self.spare
 
     def is_low(self, customer: Customer) -> bool:
-        """Whether half of the spare units are gone that we want, or did get last time."""
+        """Whether fewer than half of the spare units are left that we want, or that the last grant
+        gave.
+        """
         return 2 * self.spare < min(self._wanted(customer), customer.level)
 
     def _wanted(self, customer: Customer) -> int:
         return 0 if customer.standing is Standing.LAST else min(MOST, customer.spare * self._procs)
 
     def has_enough(self, customer: Customer) -> bool:
-        """Whether it has its share of the children, and nobody knows for how long: of the first
-        units of a client none has ended, nothing is charged, and it would be next for ever."""
+        """Whether the client has its share of the children while the cost of its units is unknown.
+
+        Nothing is charged until the first unit of a client has ended, so without this check the
+        client would be next for ever.
+        """
         if customer.mean is not None:
             return False
         weights = sum(one.weight for one in self._customers.values() if one.busy)
         return len(customer.running) * weights >= self._procs * customer.weight
 
     def idle_for(self, customer: Customer) -> int:
-        """Children that would start its units at once: who is next has the next one that is free.
+        """How many children would start units of this client at once: the client that is next gets
+        the next free child.
 
         Without this, a client with many units fills the node, and others never find it idle.
         """

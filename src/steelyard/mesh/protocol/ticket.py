@@ -1,4 +1,4 @@
-"""What a node's children were given."""
+"""A unit that a node has given to its children."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from steelyard.mesh.protocol.messages import Order
 
 @dataclass(slots=True)
 class Ticket:
-    """One unit that a child has, or will have next."""
+    """One unit that a child runs, or will run."""
 
     client: str
     order: Order
-    tag: float  # what its client had been served before
-    charge: float  # what it was charged: by estimate and by weight
+    tag: float  # how much its client had been served before it
+    charge: float  # what the client was charged for it: an estimate, divided by its weight
     wanted: bool = True

@@ -1,4 +1,4 @@
-"""How long units took, of late."""
+"""How long recent units took."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WINDOW = 64
 
 
 class Times:
-    """The seconds of the last units.
+    """The run times of the last WINDOW units, in seconds.
 
     >>> times = Times()
     >>> for seconds in (0.1, 7.0, 0.2):
@@ -27,7 +27,7 @@ class Times:
         return len(self._sorted)
 
     def add(self, seconds: float) -> None:
-        """One more is back."""
+        """Add the run time of one more unit."""
         if len(self._recent) == WINDOW:
             del self._sorted[bisect_left(self._sorted, self._recent.popleft())]
         self._recent.append(seconds)
@@ -35,5 +35,5 @@ class Times:
 
     @property
     def median(self) -> float:
-        """Infinite before the first one."""
+        """The median run time; infinite before the first unit."""
         return self._sorted[len(self._sorted) // 2] if self._sorted else inf

@@ -1,7 +1,7 @@
-"""Units that nobody has, by function; first in, first out.
+"""Units that no node has, in a queue for each function; first in, first out.
 
-How many of them are not for a node that serves their function is counted as they come and go: it is
-asked at every pull.
+For each node, a counter says how many of these units the node must not get. It is kept up to date
+as units come and go, because every pull asks for it.
 """
 
 from __future__ import annotations
@@ -15,31 +15,32 @@ from itertools import islice
 from steelyard.mesh.protocol.task import Entry
 
 Serves = Callable[[str], bool]
-Line = OrderedDict[int, Entry]  # by number
+Line = OrderedDict[int, Entry]  # by unit number
 
 
 class Todo:
-    """A line for each function."""
+    """A queue of units for each function."""
 
     def __init__(self) -> None:
         self.total = 0
-        self.lines: dict[str, Line] = {}  # none of them empty
-        self._withheld: defaultdict[str, Counter[str]] = defaultdict(Counter)  # by node, function
+        self.lines: dict[str, Line] = {}  # there is no entry without units
+        # By node and function, how many units it must not get.
+        self._withheld: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, entry: Entry) -> None:
-        """A new unit, at the end."""
+        """Add a new unit at the end of its queue."""
         self.lines.setdefault(entry.task.function, OrderedDict())[entry.task.number] = entry
         self.total += 1
         self._tally(entry, 1)
 
     def put_back(self, entries: Iterable[Entry]) -> None:
-        """Units that were given away for nothing; they are the next, the oldest of them first."""
+        """Put units that no node did back to the front, the oldest first."""
         for entry in sorted(entries, key=lambda entry: -entry.task.number):
             self.add(entry)
             self.lines[entry.task.function].move_to_end(entry.task.number, last=False)
 
     def drop(self, entry: Entry) -> None:
-        """A unit that need not be given away any more."""
+        """Remove a unit that no node needs to get any more."""
         line = self.lines[entry.task.function]
         del line[entry.task.number]
         self.total -= 1
@@ -49,7 +50,9 @@ class Todo:
 
     @contextmanager
     def reconsidered(self, entry: Entry) -> Iterator[None]:
-        """Within, it changes for whom a unit is, which may be here or not."""
+        """Within this context, the set of nodes that must not get the unit may change. The unit
+        need not be queued.
+        """
         here = entry.task.number in self.lines.get(entry.task.function, ())
         self._tally(entry, -here)
         yield
@@ -65,7 +68,7 @@ class Todo:
                 del self._withheld[node]
 
     def count(self, node: str, serves: Serves) -> int:
-        """Units that this node may have."""
+        """How many queued units this node may have."""
         lines = self.lines.items()
         there = sum(len(line) for function, line in lines if serves(function))
         if node not in self._withheld:
@@ -74,7 +77,7 @@ class Todo:
         return there - sum(count for function, count in withheld if serves(function))
 
     def take(self, node: str, serves: Serves, most: int) -> list[Entry]:
-        """The oldest units that this node may have; they are no longer in the line."""
+        """Remove and return the oldest units that this node may have."""
         lines = [line.values() for function, line in self.lines.items() if serves(function)]
         oldest = merge(*lines, key=lambda entry: entry.task.number)
         taken = list(islice((one for one in oldest if not one.avoids(node)), most))

@@ -1,7 +1,8 @@
-"""Functions that have units, but no node that serves them, while other nodes are there.
+"""Functions that have units waiting while no node serves them.
 
-A node that serves them may be about to come, so they get some patience. While there is no node at
-all nothing can be said about any function; unless somebody is there with whom we cannot work.
+A node that serves the function may be about to come, so its units wait for PATIENCE. While no node
+is there at all, nothing can be said about any function, unless there is a node that we cannot work
+with.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ PATIENCE = 10.0  # seconds
 
 
 class Unserved:
-    """Since when nobody serves them."""
+    """Remembers since when a function has had no node."""
 
     def __init__(self) -> None:
-        self.obstacles: dict[str, str] = {}  # why we cannot work with a node; without a name: join
+        # Why we cannot work with a node, by name; "" for joining.
+        self.obstacles: dict[str, str] = {}
         self._since: dict[str, float] = {}
 
     def overcome(self, name: str) -> None:
-        """This node is one of ours, so we have joined."""
+        """Forget the obstacles: this node works with us, so we have joined."""
         self.obstacles.pop(name, None)
         self.obstacles.pop("", None)
 
     def overdue(self, waiting: Iterable[str], nodes: Nodes, now: float) -> list[str]:
-        """Of the functions that have units waiting, those that nobody will serve."""
+        """The functions with waiting units that no node has served for PATIENCE."""
         if not nodes.by_name and not self.obstacles:
             self._since.clear()
             return []
@@ -36,12 +38,12 @@ class Unserved:
         return [one for one, since in self._since.items() if since + PATIENCE <= now]
 
     def reason(self, function: str, nodes: Nodes) -> str:
-        """Why nobody will serve it, for people."""
+        """Why no node will serve this function, as a sentence for people."""
         served = ", ".join(nodes.functions())
-        there = f"; those that are there serve {served}" if served else ""
+        there = f"; the nodes that are there serve {served}" if served else ""
         return "; ".join((f"no node serves {function}{there}", *self.obstacles.values()))
 
     @property
     def next(self) -> float:
-        """When one is overdue, if nothing happens."""
+        """When the next function will be overdue, if nothing happens."""
         return min(self._since.values(), default=inf) + PATIENCE

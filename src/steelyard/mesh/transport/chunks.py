@@ -1,4 +1,4 @@
-"""Messages in pieces: no single one on the wire is larger than `CAP`."""
+"""Large messages in pieces: no message on the wire is larger than `CAP`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CAP = 16 * 1024 * 1024  # bytes
 
 
 def split(payload: bytes, cap: int = CAP) -> Sequence[bytes | memoryview]:
-    """The pieces of a payload, in order; at least one."""
+    """The pieces of a payload, in order; there is at least one."""
     if len(payload) <= cap:
         return [payload]
     view = memoryview(payload)
@@ -16,14 +16,16 @@ def split(payload: bytes, cap: int = CAP) -> Sequence[bytes | memoryview]:
 
 
 class Assembly:
-    """Pieces of one payload, which arrive in order."""
+    """Puts the pieces of one payload together; they must arrive in order."""
 
     def __init__(self, count: int) -> None:
         self._count = count
         self._pieces: list[bytes] = []
 
     def add(self, index: int, count: int, piece: bytes) -> bytes | None:
-        """The payload, when this was the last piece; ValueError when it is not the next one."""
+        """Add a piece; return the payload after the last one. A piece out of order raises
+        ValueError.
+        """
         if index != len(self._pieces) or count != self._count:
             raise ValueError(f"piece {index} of {count} came after {len(self._pieces)}")
         self._pieces.append(piece)

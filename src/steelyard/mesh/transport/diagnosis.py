@@ -1,7 +1,8 @@
-"""Why a node that was named cannot be joined: tried once by hand, as Zenoh does not say.
+"""Finds out why a node that was named cannot be joined, by one connection of our own, as Zenoh does
+not say.
 
 The connection is made as a node would make it, up to the end of the TLS handshake and a little
-longer: that a certificate was refused is told only after it (RFC 8446, 4.4.4).
+longer: a server may refuse a certificate only after the handshake (RFC 8446, 4.4.4).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
 
 PATIENCE = 2.0  # seconds, for each step
-WORD = 0.5  # seconds for a refusal to arrive
+WORD = 0.5  # seconds to wait for a refusal
 _NO_TLS = "{} does not speak TLS: write tcp/…, or start it with certificates"
 _NO_LINK = (
     "{} answers, but does not link to us; is it a node of a mesh of our name, and are we a member?"
@@ -24,14 +25,16 @@ _NO_LINK = (
 
 
 def diagnose(endpoint: Endpoint, security: Security | None) -> Trouble:
-    """What is wrong with this endpoint, or that nothing is: it lasts where somebody answers."""
+    """What is wrong with this endpoint. The trouble is lasting if anything answers there."""
     try:
         with socket.create_connection((endpoint.host, endpoint.port), PATIENCE) as plain:
             if endpoint.protocol == "tls" and security is not None:
                 return Trouble(_shake_hands(plain, endpoint, security), lasting=True)
             return Trouble(_look(plain, endpoint), lasting=True)
     except OSError as error:
-        return Trouble(f"{endpoint} cannot be joined yet: {error.strerror or error}; trying on")
+        return Trouble(
+            f"{endpoint} cannot be joined yet: {error.strerror or error}; it will be tried again"
+        )
 
 
 def _shake_hands(plain: socket.socket, endpoint: Endpoint, security: Security) -> str:
@@ -49,7 +52,7 @@ def _shake_hands(plain: socket.socket, endpoint: Endpoint, security: Security) -
         return _NO_TLS.format(endpoint)
     except ssl.SSLCertVerificationError as error:
         why = error.verify_message
-        return f"{endpoint} has a certificate that is not of our mesh's authority: {why}"
+        return f"{endpoint} has a certificate that our mesh's authority did not sign: {why}"
     except ssl.SSLError as error:
         if error.reason in ("WRONG_VERSION_NUMBER", "UNEXPECTED_EOF_WHILE_READING", None):
             return _NO_TLS.format(endpoint)
@@ -58,7 +61,9 @@ def _shake_hands(plain: socket.socket, endpoint: Endpoint, security: Security) -
 
 
 def _look(plain: socket.socket, endpoint: Endpoint) -> str:
-    """Whether who listens there wants TLS: a server answers the first message of a handshake."""
+    """Find out whether the listener wants TLS: a TLS server answers the first message of a
+    handshake.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
@@ -69,4 +74,4 @@ def _look(plain: socket.socket, endpoint: Endpoint) -> str:
             return _NO_LINK.format(endpoint)
     except OSError:
         return _NO_LINK.format(endpoint)
-    return f"{endpoint} wants certificates, which `steelyard mesh certs` makes: write tls/…"
+    return f"{endpoint} wants TLS with certificates: write tls/…; `steelyard mesh certs` makes them"

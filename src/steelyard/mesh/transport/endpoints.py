@@ -18,7 +18,7 @@ _WILDCARDS = {"0.0.0.0", "::", "*", ""}
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One address; its text is what Zenoh understands."""
+    """One address; its text has the form that Zenoh understands."""
 
     protocol: str
     host: str
@@ -30,7 +30,7 @@ class Endpoint:
 
     @property
     def local(self) -> bool:
-        """Whether it is on loopback, where nobody else can listen in."""
+        """Whether it is on loopback, where no other machine can listen in."""
         if self.host == "localhost":
             return True
         try:
@@ -45,7 +45,7 @@ class Endpoint:
 
 
 def parse(text: str, default: str) -> Endpoint:
-    """An endpoint from what a person wrote; `default` is the protocol when none is named."""
+    """Parse an endpoint that a person wrote; `default` is the protocol when none is named."""
     protocol, slash, rest = text.partition("/")
     if not slash:
         protocol, rest = default, text
@@ -57,12 +57,14 @@ def parse(text: str, default: str) -> Endpoint:
     try:
         host.encode("idna")
     except UnicodeError:
-        raise UsageError(f"“{host}” is not the name of a host", hint="as DNS has them") from None
+        raise UsageError(
+            f"“{host}” is not the name of a host", hint="use a name that DNS allows"
+        ) from None
     return Endpoint(protocol, host.strip("[]"), int(port))
 
 
 def settle(endpoint: Endpoint) -> Endpoint:
-    """The same with a port that is free now, when any will do."""
+    """The same endpoint, with a free port in place of port 0."""
     if endpoint.port:
         return endpoint
     family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
@@ -72,7 +74,7 @@ def settle(endpoint: Endpoint) -> Endpoint:
 
 
 def obstacle(endpoint: Endpoint) -> str | None:
-    """Why nobody can listen there, if so."""
+    """Why it is not possible to listen there, or None if it is."""
     host = None if endpoint.wildcard else endpoint.host
     try:
         found = socket.getaddrinfo(
@@ -88,7 +90,7 @@ def obstacle(endpoint: Endpoint) -> str | None:
 
 
 def locators(endpoint: Endpoint) -> list[Endpoint]:
-    """What others may connect to: of a wildcard, every address of this machine."""
+    """The endpoints that others may connect to: for a wildcard, every address of this machine."""
     if not endpoint.wildcard:
         return [endpoint]
     hosts = [host for _, name in socket.if_nameindex() if (host := _address(name)) is not None]
@@ -98,7 +100,7 @@ def locators(endpoint: Endpoint) -> list[Endpoint]:
 
 
 def global_addresses(table: str) -> list[str]:
-    """Those of IPv6 that other machines may know, as /proc/net/if_inet6 lists them."""
+    """The IPv6 addresses that other machines may reach, from the text of /proc/net/if_inet6."""
     rows = [line.split() for line in table.splitlines()]
     return [str(ipaddress.IPv6Address(int(row[0], 16))) for row in rows if row[3] == _GLOBAL]
 
@@ -107,6 +109,6 @@ def _address(interface: str) -> str | None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             got = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", interface[:15].encode()))
-        except OSError:  # it has none
+        except OSError:  # the interface has no IPv4 address
             return None
     return socket.inet_ntoa(got[20:24])

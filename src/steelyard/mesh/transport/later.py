@@ -1,4 +1,6 @@
-"""A thread that calls callbacks one after the other, for what must not be called here and now."""
+"""A thread that runs callbacks one after the other, for callers that must not run them
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class Later:
-    """Calls what it is given, in order, until it is closed."""
+    """Runs the calls that it is given, in order, until it is closed."""
 
     def __init__(self, name: str) -> None:
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -23,7 +25,7 @@ class Later:
         self._calls.put(call)
 
     def close(self) -> None:
-        """No call begins after this."""
+        """Stop: no call begins after this."""
         self._closed = True
         self._calls.put(None)
         if threading.current_thread() is not self._thread:

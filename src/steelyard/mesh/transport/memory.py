@@ -1,9 +1,9 @@
-"""Links in one process, for tests: a network that loses, delays, doubles and cuts when told to.
+"""Links in one process, for tests: a network that loses, delays, duplicates and cuts when told to.
 
-Everything is delivered by one thread, in the order it was sent unless delays say otherwise. With
-`loss`, a query or an answer may be lost, and its asker hears of a failure, as if the connection had
-broken; with `duplication`, a query may arrive twice, which no real transport does: who can live
-with that can live with any of them.
+One thread delivers everything, in the order it was sent unless delays say otherwise. With `loss`, a
+query or an answer may be lost, and its asker hears of a failure, as if the connection had broken.
+With `duplication`, a query may arrive twice. No real transport does that: code that copes with it
+copes with any transport.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ log = logging.getLogger(__name__)
 
 
 class Network:
-    """What memory links are on. Faults may be changed at any time."""
+    """The network that memory links are on. Its faults may be changed at any time."""
 
     def __init__(self, seed: int = 0) -> None:
         self.loss = 0.0  # probability, for each query and each answer
         self.duplication = 0.0  # probability, for each query
-        self.delay = (0.0, 0.0)  # seconds, from and to, for each message
+        self.delay = (0.0, 0.0)  # seconds, least and most, for each message
         self._random = random.Random(seed)
         self._names = itertools.count(1)
         self._cuts: set[frozenset[str]] = set()
@@ -45,45 +45,45 @@ class Network:
         self._post = _Post()
 
     def link(self) -> MemoryLink:
-        """A new end of the mesh."""
+        """Make a new link."""
         link = MemoryLink(self, f"m{next(self._names)}")
         self._links[link.identity] = link
         return link
 
     def cut(self, one: str, other: str) -> None:
-        """From now on these two cannot reach each other; what is open between them fails."""
+        """Cut the connection between these two links; queries that are open between them fail."""
         self._cuts.add(frozenset((one, other)))
         self._fail_cut()
         self._post.put(0.0, self._refresh)
 
     def heal(self) -> None:
-        """Everybody can reach everybody again."""
+        """Undo all cuts: every link can reach every other again."""
         self._cuts.clear()
         self._post.put(0.0, self._refresh)
 
     def kill(self, identity: str) -> None:
-        """The process of a link is gone, without a word."""
+        """Let the process of a link die without a word."""
         self._links.pop(identity).dead = True
         self._fail_cut()
         self._post.put(0.0, self._refresh)
 
     def close(self) -> None:
-        """Nothing is delivered any more."""
+        """Deliver nothing any more."""
         self._post.close()
 
     def reaches(self, one: str, other: str) -> bool:
-        """Whether both live and no cut is between them."""
+        """Whether both links live and no cut is between them."""
         both = one in self._links and other in self._links
         return both and frozenset((one, other)) not in self._cuts
 
     def others(self, identity: str) -> list[str]:
-        """Who can be reached."""
+        """The links that this link can reach."""
         return [
             other for other in self._links if self.reaches(identity, other) and other != identity
         ]
 
     def ask(self, ask: _Ask) -> None:
-        """Deliver a query, or not."""
+        """Deliver a query, or lose it."""
         self._asks.add(ask)
         if not self.reaches(ask.sender, ask.peer):
             self.fail(ask, f"there is no way to {ask.peer}")
@@ -107,18 +107,18 @@ class Network:
             self.fail(ask, "the other side failed at it: see its log")
 
     def answer(self, ask: _Ask, payload: bytes) -> None:
-        """Deliver an answer, or not."""
+        """Deliver an answer, or lose it."""
         if self._happens(self.loss):
             self.fail(ask, "the answer was lost")
         else:
             self.settle(ask, lambda: ask.on_reply(payload))
 
     def fail(self, ask: _Ask, why: str) -> None:
-        """There will be no answer."""
+        """Tell the asker that there will be no answer."""
         self.settle(ask, lambda: ask.on_failure(why))
 
     def settle(self, ask: _Ask, tell: Callable[[], None]) -> None:
-        """Tell the asker, the first time, if it is still there."""
+        """Tell the asker, unless it was told before or is gone."""
 
         def once() -> None:
             if not ask.done:
@@ -135,7 +135,7 @@ class Network:
                 self.fail(ask, f"the way to {ask.peer} was cut")
 
     def refresh(self) -> None:
-        """Tell watchers what has changed for them."""
+        """Tell watchers which peers have come and gone."""
         self._post.put(self._delay(), self._refresh)
 
     def _refresh(self) -> None:
@@ -184,7 +184,7 @@ class MemoryLink:
         self._network.refresh()
 
     def watch_trouble(self, on_trouble: OnTrouble) -> None:
-        """There is none."""
+        """Memory links have no trouble to report."""
 
     def peers(self) -> list[str]:
         return self._network.others(self._identity)
@@ -194,7 +194,7 @@ class MemoryLink:
             self._network.kill(self._identity)
 
     def see(self, now: dict[tuple[str, str], Peer]) -> None:
-        """Tell what has come and gone since the last look."""
+        """Tell watchers which peers have come and gone since the last call."""
         if not self._watchers:
             return
         before, self._seen = self._seen, now
@@ -239,7 +239,7 @@ class _Letter:
 
 
 class _Post:
-    """The thread that delivers."""
+    """A thread that delivers letters when they are due."""
 
     def __init__(self) -> None:
         self._letters: list[_Letter] = []

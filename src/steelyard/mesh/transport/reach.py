@@ -1,7 +1,7 @@
-"""Whether anybody accepts connections at an address, asked of many at once.
+"""Finds out which of many addresses accept connections, all at once.
 
-Names are looked up in threads: one that no server of names answers takes the system ten seconds or
-more, and holds nobody else up.
+Names are looked up in threads: a name that no server answers for takes the system ten seconds or
+more, and must not hold up the others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class Reach:
         self._found: dict[str, Where] = {}
 
     def reachable(self, locators: Collection[str], patience: float) -> set[str]:
-        """Those that took a connection within so many seconds, once their names were found."""
+        """The locators that took a connection within so many seconds after their names were
+        found.
+        """
         found: set[str] = set()
         with selectors.DefaultSelector() as selector:
             for locator, where in self._look_up(locators, patience).items():
@@ -38,7 +40,7 @@ class Reach:
             while selector.get_map() and (left := until - time.monotonic()) > 0:
                 for key, _ in selector.select(left):
                     probe = key.fileobj
-                    assert isinstance(probe, socket.socket)  # noqa: S101 - that was registered
+                    assert isinstance(probe, socket.socket)  # noqa: S101 - only sockets were registered
                     selector.unregister(probe)
                     with probe:
                         if not probe.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
@@ -48,7 +50,9 @@ class Reach:
         return found
 
     def _look_up(self, locators: Collection[str], patience: float) -> dict[str, Where]:
-        """Those whose names are found in time; what is found later is there the next time."""
+        """The addresses of locators whose names are found in time; later finds serve the
+        next call.
+        """
         for locator in locators:
             try:
                 self._found[locator] = _where(locator, socket.AI_NUMERICHOST)

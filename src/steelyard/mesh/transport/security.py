@@ -1,7 +1,8 @@
-"""Who may take part: who has a certificate of the mesh's own authority. Off loopback, always.
+"""Who may take part: any program with a certificate from the mesh's own authority. Off loopback,
+certificates are always required.
 
 Both sides of every connection show one (mTLS). The name in a certificate is not compared with an
-address: members are equals, and addresses change; names serve to shut a member out.
+address, as members are equals and addresses change. Names serve to shut a member out.
 """
 
 from __future__ import annotations
@@ -23,21 +24,24 @@ class Security:
     authority: Path
     certificate: Path
     key: Path
-    members: tuple[str, ...] = ()  # common names that may take part; none: all of the authority's
+    # Common names that may take part; if empty, every certificate of the authority may.
+    members: tuple[str, ...] = ()
 
     @classmethod
     def from_folder(cls, folder: str | Path, members: Sequence[str] = ()) -> Security:
-        """One member's, as `steelyard mesh certs` makes it."""
+        """The files of one member, in a folder that `steelyard mesh certs` made."""
         own = Path(folder)
         return cls(own / "ca.pem", own / "node.pem", own / "node.key", tuple(members))
 
     def context(self) -> ssl.SSLContext:
-        """For a client that shows this certificate; an error says which file is of no use.
+        """The TLS context of a client that shows this certificate. An error says which file is of
+        no use.
 
-        That they are made for each other is found out here, before anybody is refused for it.
+        Whether key and certificate belong together is found out here, before a peer refuses us for
+        it.
         """
         if not all(self.members):
-            raise UsageError("a member has a name", hint="name it, or leave it out")
+            raise UsageError("the name of a member is empty", hint="name it, or leave it out")
         for file in (self.authority, self.certificate, self.key):
             with _of_use(file):
                 is_there = file.is_file()
@@ -56,7 +60,7 @@ class Security:
 def _of_use(*files: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:  # of ssl, too
+    except OSError as error:  # ssl's errors are OSErrors, too
         why = getattr(error, "reason", None) or error.strerror or error
         raise UsageError(
             f"{' with '.join(map(str, files))} cannot be used: {why}",
@@ -67,7 +71,7 @@ def _of_use(*files: Path) -> Iterator[None]:
 def secure_endpoints(
     texts: Sequence[str], security: Security | None, *, insecure: bool = False
 ) -> list[Endpoint]:
-    """Endpoints from what a person wrote; refuses what strangers could join or listen in on."""
+    """Endpoints from texts that a person wrote. An endpoint that strangers could use is refused."""
     endpoints = [parse(text, "tcp" if security is None else "tls") for text in texts]
     for endpoint in endpoints:
         if endpoint.protocol == "tls" and security is None:

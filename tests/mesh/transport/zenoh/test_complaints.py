@@ -1,4 +1,4 @@
-"""What Zenoh's log means."""
+"""The meanings of lines in Zenoh's log."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ HINT = ". Hint: increase the system open file limit."
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("received fatal alert: UnknownCA", "who connected refuses our certificate"),
-        ("invalid peer certificate: UnknownIssuer", "not of our authority"),
+        ("received fatal alert: UnknownCA", "a peer refuses our certificate"),
+        ("invalid peer certificate: UnknownIssuer", "our authority did not sign"),
         ("peer sent no certificates", "showed no certificate"),
         ("received corrupt message of type InvalidContentType", "does not speak TLS"),
-        ("tls handshake eof", "came to nothing"),
+        ("tls handshake eof", "a connection to us failed"),
     ],
 )
 def test_complaints(said: str, meant: str) -> None:
-    """In our words, with Zenoh's behind them, but for its colours and its hint."""
+    """A complaint is told in our words and Zenoh's, without its colours and its hint."""
     line = "\x1b[2m2026-01-01\x1b[0m \x1b[33m WARN\x1b[0m \x1b[2mzenoh_link_tls::unicast\x1b[0m: "
     told = meaning(line + said + HINT + "\n")
     assert told is not None
@@ -33,20 +33,20 @@ def test_complaints(said: str, meant: str) -> None:
 
 
 def test_who_is_no_member_is_told() -> None:
-    """Its certificate is good, but its name is not among those that may take part."""
+    """A peer with a good certificate that is not among the members is told of."""
     line = (
         "INFO net-0 \x1b[2mzenoh::net::routing::interceptor::access_control\x1b[0m: 1f2b did not "
         "match any configured ACL subject. Default permission `Deny` will be applied on all"
     )
     told = meaning(line + "\n")
     assert told is not None
-    assert told.startswith("who connected is not among our members")
+    assert told.startswith("a peer is not among our members")
     assert told.endswith("(1f2b did not match any configured ACL subject)")
 
 
 @pytest.mark.parametrize("line", ["Traceback (most recent call last):\n", "WARN zenoh::net: x\n"])
 def test_the_rest(line: str) -> None:
-    """What is not about a connection is none of ours."""
+    """Lines that are not about a connection are no complaint."""
     assert meaning(line) is None
 
 
@@ -66,7 +66,7 @@ print("after")
 
 
 def test_a_process_whose_output_nobody_reads_goes_on() -> None:
-    """What is passed on is lost, what is a complaint is told."""
+    """If nobody reads the output, complaints are still logged."""
     words = [sys.executable, "-c", LISTENING.replace("print(", "str(")]
     out, into = os.pipe()
     os.close(out)
@@ -77,11 +77,11 @@ def test_a_process_whose_output_nobody_reads_goes_on() -> None:
 
 
 def test_a_process_hears_its_own_complaints() -> None:
-    """Each of them once in a while; what is none goes where it was to go."""
+    """A complaint is logged once in a while, and other lines reach the output."""
     words = [sys.executable, "-c", LISTENING]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert sorted(done.stdout.splitlines()) == ["after", "ours", "something else"]
     assert done.stdout.endswith("after\n")
     first, second = done.stderr.splitlines()
     assert "showed no certificate" in first
-    assert "came to nothing" in second
+    assert "a connection to us failed" in second

@@ -1,4 +1,4 @@
-"""When somebody who is alone is told that waiting is of no use."""
+"""When a node that is alone learns that waiting is of no use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_who_answers_and_does_not_link_may_be_slow() -> None:
-    """But not twice."""
+    """An endpoint that answers but does not link is a lasting trouble at the second look."""
     told: Queue[Trouble] = Queue()
     with socket.create_server(("127.0.0.1", 0)) as mute:
         endpoint = Endpoint("tcp", *mute.getsockname())
@@ -34,7 +34,7 @@ def test_who_answers_and_does_not_link_may_be_slow() -> None:
 
 
 def test_who_is_left_alone_again_is_told_again() -> None:
-    """Not while there is company, and what was before that does not count."""
+    """After company, a node that is alone again begins to look anew."""
     told: Queue[Trouble] = Queue()
     company = threading.Event()
     looked: Queue[None] = Queue()
@@ -49,7 +49,7 @@ def test_who_is_left_alone_again_is_told_again() -> None:
         while not told.get(timeout=PATIENCE).lasting:
             pass
         company.set()
-        for _ in range(looked.qsize() + 3):  # a look may have been under way
+        for _ in range(looked.qsize() + 3):  # one look may have been under way
             looked.get(timeout=PATIENCE)
         while not told.empty():
             told.get()
@@ -62,7 +62,7 @@ def test_who_is_left_alone_again_is_told_again() -> None:
 
 
 def test_who_was_linked_while_it_looked_says_nothing() -> None:
-    """It would be true no more."""
+    """A node that was linked during a look says nothing."""
     told: Queue[Trouble] = Queue()
     looks, looked = [True, False], threading.Event()
 

@@ -1,4 +1,4 @@
-"""Links of one process: who may join, and what is said to who may not."""
+"""Links of one process: which peers may join, and what the others are told."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Open = Callable[..., ZenohLink]
 
 @pytest.fixture
 def links(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """Opens links that are closed after the test, and that doubt soon."""
+    """Open links that are closed after the test, and that look for trouble soon."""
     monkeypatch.setattr(doubts, "FIRST", 0.2)
     opened: list[ZenohLink] = []
 
@@ -47,7 +47,7 @@ def links(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
 
 @pytest.fixture(scope="module")
 def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two members of one mesh, and one of another."""
+    """Certificates of two members of one mesh, and of one member of another."""
     folder = tmp_path_factory.mktemp("certs")
     make_members(folder, ["alpha", "beta"], 1, renew=False)
     make_members(folder / "other", ["stranger"], 1, renew=False)
@@ -59,7 +59,7 @@ def security(folder: Path, *members: str) -> Security:
 
 
 def trouble(link: ZenohLink) -> str:
-    """The next thing that people should know."""
+    """The text of the next trouble."""
     told: queue.Queue[Trouble] = queue.Queue()
     link.watch_trouble(told.put)
     return told.get(timeout=PATIENCE).text
@@ -70,7 +70,7 @@ def knows(one: ZenohLink, other: ZenohLink) -> bool:
 
 
 def test_members_of_a_mesh_are_linked_over_tls(links: Open, certs: Path) -> None:
-    """Both show a certificate, and a query is answered."""
+    """Both sides show a certificate, and a query is answered."""
     one = links(listen=["127.0.0.1:0"], security=security(certs / "alpha"))
     assert one.locators[0].startswith("tls/")
     two = links(join=one.locators, security=security(certs / "beta"))
@@ -86,15 +86,15 @@ def test_members_of_a_mesh_are_linked_over_tls(links: Open, certs: Path) -> None
 
 
 def test_a_certificate_of_another_mesh_is_refused(links: Open, certs: Path) -> None:
-    """It is said whose is wrong, and there is no link."""
+    """The trouble says whose certificate is wrong, and there is no link."""
     one = links(security=security(certs / "alpha"))
     stranger = links(join=one.locators, security=security(certs / "other" / "stranger"))
-    assert "not of our mesh's authority" in trouble(stranger)
+    assert "our mesh's authority did not sign" in trouble(stranger)
     assert one.peers() == stranger.peers() == []
 
 
 def test_who_shows_a_certificate_of_another_mesh_is_refused(links: Open, certs: Path) -> None:
-    """Though it trusts our authority: that makes nobody a member."""
+    """A certificate of another authority is refused although its owner trusts ours."""
     one = links(security=security(certs / "alpha"))
     theirs = certs / "other" / "stranger"
     forged = Security(certs / "ca.pem", theirs / "node.pem", theirs / "node.key")
@@ -107,15 +107,15 @@ def test_who_shows_a_certificate_of_another_mesh_is_refused(links: Open, certs: 
 
 
 def test_who_has_no_certificate_is_told_to_get_one(links: Open, certs: Path) -> None:
-    """There is no link to who speaks no TLS."""
+    """A link without TLS is told to use certificates, and gets no peer."""
     one = links(security=security(certs / "alpha"))
     plain = links(join=[one.locators[0].replace("tls/", "tcp/")])
-    assert "wants certificates" in trouble(plain)
+    assert "wants TLS with certificates" in trouble(plain)
     assert one.peers() == plain.peers() == []
 
 
 def test_only_members_that_are_named_are_heard(links: Open, certs: Path) -> None:
-    """A certificate of the mesh is not enough when names are given."""
+    """With named members, a certificate of the mesh is not enough."""
     one = links(security=security(certs / "alpha", "alpha"))
     other = links(join=one.locators, security=security(certs / "beta"))
     same = links(join=one.locators, security=security(certs / "alpha"))
@@ -125,7 +125,7 @@ def test_only_members_that_are_named_are_heard(links: Open, certs: Path) -> None
 
 
 def test_nodes_of_two_versions_say_so(links: Open) -> None:
-    """On both sides, and neither is a peer of the other."""
+    """Both sides report the other's version, and neither is a peer of the other."""
     old = links(version="0")
     new = links(join=old.locators)
     assert "speaks version 1" in trouble(old)
@@ -134,7 +134,7 @@ def test_nodes_of_two_versions_say_so(links: Open) -> None:
 
 
 def test_a_node_of_another_version_is_told_of_once(links: Open) -> None:
-    """Not again when it goes."""
+    """Another version is reported once, and not again when its node goes."""
     told: list[Trouble] = []
     one = links()
     one.watch_trouble(told.append)
@@ -146,7 +146,7 @@ def test_a_node_of_another_version_is_told_of_once(links: Open) -> None:
 
 
 def test_meshes_of_two_names_do_not_mix(links: Open) -> None:
-    """They may even share a seed."""
+    """Meshes of different names do not mix, even if they join the same node."""
     seed, other = links(mesh="one"), None
     other = links(mesh="two", join=seed.locators)
     third = links(mesh="one", join=seed.locators)
@@ -156,7 +156,7 @@ def test_meshes_of_two_names_do_not_mix(links: Open) -> None:
 
 
 def test_nobody_there_is_said(links: Open) -> None:
-    """Joining goes on in the background."""
+    """If nobody listens, that is reported, and joining goes on."""
     gone = links()
     where = gone.locators
     gone.close()
@@ -165,7 +165,7 @@ def test_nobody_there_is_said(links: Open) -> None:
 
 @pytest.mark.parametrize("lease", [0.1, float("inf"), float("nan")])
 def test_a_lease_has_limits(links: Open, lease: float) -> None:
-    """Zenoh counts it in milliseconds."""
+    """A lease outside the limits is refused, as Zenoh counts it in milliseconds."""
     with pytest.raises(UsageError, match="a lease of"):
         links(lease=lease)
 
@@ -173,7 +173,7 @@ def test_a_lease_has_limits(links: Open, lease: float) -> None:
 def test_a_shortage_does_not_end_the_healing(
     links: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is told, and tried on."""
+    """A lack of descriptors is logged, and healing goes on."""
     one = links()
     two = links(join=one.locators)
     eventually(lambda: knows(one, two))
@@ -193,20 +193,20 @@ def test_a_shortage_does_not_end_the_healing(
 
 
 def test_a_port_in_use_is_an_error(links: Open) -> None:
-    """At once, with the address."""
+    """A port in use is an error that names the address."""
     one = links()
     with pytest.raises(LinkError, match="cannot listen on"):
         links(listen=one.locators)
 
 
 def test_a_missing_file_is_an_error_of_the_users(certs: Path) -> None:
-    """Before anybody is refused for it."""
+    """A missing file is reported before any peer refuses us."""
     with pytest.raises(UsageError, match="is not there"):
         ZenohLink(security=security(certs / "nobody"))
 
 
 def test_a_cut_is_noticed_by_the_kernel(links: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ends of a link have the limit on their socket."""
+    """Both ends of a link have the timeout on their sockets."""
     seen: list[int] = []
 
     def counted(ends: sockets.Ends, but: Container[int] = ()) -> list[int]:
@@ -224,7 +224,7 @@ def test_a_cut_is_noticed_by_the_kernel(links: Open, monkeypatch: pytest.MonkeyP
 
 
 def limits(link: ZenohLink) -> list[tuple[int, ...]]:
-    """What the kernel does about the connections of a link that say nothing."""
+    """The socket options of a link's connections that detect a dead peer."""
     found: list[tuple[int, ...]] = []
     options = (socket.TCP_USER_TIMEOUT, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL)
 
@@ -238,7 +238,7 @@ def limits(link: ZenohLink) -> list[tuple[int, ...]]:
 
 
 def test_the_kernel_asks_by_itself_whether_the_other_side_is_there(links: Open) -> None:
-    """Each second, however long the lease."""
+    """The kernel sends keep-alive probes each second, however long the lease."""
     one = links()
     two = links(join=one.locators)
     eventually(lambda: knows(one, two))
@@ -246,7 +246,7 @@ def test_the_kernel_asks_by_itself_whether_the_other_side_is_there(links: Open) 
 
 
 def test_who_closes_is_not_missing(links: Open) -> None:
-    """It said good-bye; who did not is tried again for ten minutes."""
+    """A link that closed is not missing; one that vanished is tried again for ten minutes."""
     one = links()
     two = links(join=one.locators)
     eventually(lambda: knows(one, two))
@@ -256,7 +256,7 @@ def test_who_closes_is_not_missing(links: Open) -> None:
 
 
 def test_nothing_is_kept_of_what_came_in_pieces(links: Open) -> None:
-    """Neither after the last of them, nor of who is gone."""
+    """Pieces are forgotten after the last of them, and when their sender is gone."""
     one = links()
     two = links(join=one.locators)
     eventually(lambda: knows(one, two))
@@ -274,7 +274,7 @@ def test_nothing_is_kept_of_what_came_in_pieces(links: Open) -> None:
 
 
 def test_who_watches_later_sees_the_same(links: Open) -> None:
-    """All who are there, but for itself."""
+    """A late watcher sees all other links."""
     one = links()
     one.announce("watcher")
     two = links(join=one.locators)
@@ -289,18 +289,18 @@ def test_who_watches_later_sees_the_same(links: Open) -> None:
 
 
 def test_whom_only_a_neighbour_sees_is_found(links: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each compares with others whom they see."""
+    """A node that only a neighbour sees is found by comparing."""
     monkeypatch.setattr(healing, "DEAF", 0.1)
     one = links()
     two, three = (links(join=one.locators) for _ in range(2))
     eventually(lambda: all(len(link.peers()) == 2 for link in (one, two, three)))
-    with three._healing._changed:  # as if it had never heard of it
+    with three._healing._changed:  # as if it had never heard of that node
         del three._healing._known._linked[two.identity]
     eventually(lambda: knows(two, three))
 
 
 def test_nobody_is_introduced_to_themselves(links: Open) -> None:
-    """A node of another machine may listen on loopback at the same port."""
+    """A node is not introduced to its own address, which may be another machine's loopback."""
     one = links()
     asked: list[Sequence[str]] = []
     configure = one._healing._configure
@@ -315,7 +315,7 @@ def test_nobody_is_introduced_to_themselves(links: Open) -> None:
 
 
 def test_a_broken_query_is_refused(links: Open) -> None:
-    """With what is wrong with it."""
+    """A malformed query is refused with the reason."""
     one = links()
     one.serve(lambda query: query.reply(b""))
     (told,) = one._session.get(one._serving._key, attachment=b"?")
@@ -326,13 +326,13 @@ def test_a_broken_query_is_refused(links: Open) -> None:
 def test_a_link_that_brings_no_word_is_made_anew(
     links: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A node that is linked, but was never heard of, is heard of after all."""
+    """A link whose announcements were lost is made anew."""
     monkeypatch.setattr(healing, "DEAF", 0.1)
     one = links()
     two = links(join=one.locators)
     eventually(lambda: knows(one, two))
     deaf = two._healing
-    with deaf._changed:  # as if its word had been lost
+    with deaf._changed:  # as if the announcement had been lost
         deaf._known.vanish(one.identity, time.monotonic())
         deaf._changed.notify_all()
     eventually(lambda: deaf.cuts and knows(one, two))
@@ -341,7 +341,7 @@ def test_a_link_that_brings_no_word_is_made_anew(
 def test_a_link_that_still_brings_nothing_is_cut_more_seldom(
     links: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As to a node whose members we are none of; it is forgotten in the end."""
+    """A link that still brings nothing is cut less and less often, and forgotten in the end."""
     one = links()
     two = links(join=one.locators)
     eventually(lambda: knows(one, two))
@@ -361,7 +361,7 @@ def test_a_link_that_still_brings_nothing_is_cut_more_seldom(
 
 
 def test_a_closed_link_asks_nothing(links: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pieces of a query would be kept by whom it asked, who was told that we are gone."""
+    """A closed link sends no more pieces, as its peer would keep them."""
     one = links()
     sent: list[object] = []
     monkeypatch.setattr(one._asking, "get", lambda *what: sent.append(what))
@@ -371,7 +371,9 @@ def test_a_closed_link_asks_nothing(links: Open, monkeypatch: pytest.MonkeyPatch
 
 
 def test_who_can_be_reached_from_its_own_machine_only_connects_to_others() -> None:
-    """Of two nodes the one with the greater identity does; the last byte counts most there."""
+    """A node on loopback has the greater identity, so that it connects; the last byte
+    counts most.
+    """
     inside, outside = Endpoint("tcp", "127.0.0.1", 1), Endpoint("tcp", "192.0.2.1", 1)
     for _ in range(100):
         greater, less = new_identity([inside]), new_identity([inside, outside])

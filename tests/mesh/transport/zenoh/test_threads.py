@@ -1,4 +1,4 @@
-"""Zenoh's threads, as this process has them."""
+"""Zenoh's threads in this process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE = 60.0
 
 
 def test_python_knows_a_thread_from_one_call_to_the_next() -> None:
-    """What is kept by thread is still there; nothing is left in the environment."""
+    """Thread-local data survives from one callback to the next, and the environment is restored."""
     kept = threading.local()
     seen: SimpleQueue[int] = SimpleQueue()
 

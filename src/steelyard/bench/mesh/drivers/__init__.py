@@ -1,1 +1,1 @@
-"""Scripts that are run by themselves: those of other tools in an environment without steelyard."""
+"""Scripts that run by themselves; those of other tools run in an environment without steelyard."""

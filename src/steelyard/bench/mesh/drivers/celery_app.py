@@ -1,4 +1,4 @@
-"""What Celery's workers import."""
+"""The module that Celery's workers import."""
 
 import os
 

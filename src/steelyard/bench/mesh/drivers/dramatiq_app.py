@@ -1,4 +1,4 @@
-"""What dramatiq's workers import."""
+"""The module that dramatiq's workers import."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""No tool at all: processes that take one unit after the other from a pipe, a byte each."""
+"""Without any tool: processes that take one unit after the other from a pipe, a byte each."""
 
 import os
 import sys

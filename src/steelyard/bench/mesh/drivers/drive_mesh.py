@@ -1,4 +1,4 @@
-"""The mesh: nodes as processes of their own, over Zenoh, a client here."""
+"""The mesh: each node is a process, linked over Zenoh; the client is this process."""
 
 import subprocess
 import sys
@@ -7,10 +7,11 @@ from pathlib import Path
 from harness import serve
 
 from steelyard import mesh
+from steelyard.python import module
 
 
 def main(nodes: int, procs: int) -> None:
-    words = [sys.executable, "-m", "steelyard", "mesh", "worker", "work:burn"]
+    words = module("steelyard", "mesh", "worker", "work:burn")
     words += ["--procs", str(procs)]
     running: list[subprocess.Popen[str]] = []
     join: list[str] = []

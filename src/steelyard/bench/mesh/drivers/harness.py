@@ -1,4 +1,6 @@
-"""How a driver is driven: `units milliseconds` in, the seconds they took out, a line each."""
+"""The protocol of a driver: it reads lines of `units milliseconds`, and prints the seconds for
+each.
+"""
 
 import json
 import sys
@@ -7,7 +9,7 @@ from collections.abc import Callable
 
 
 def serve(run: Callable[[int, float], dict[str, float] | None]) -> None:
-    """Warm up, say so, and run what is asked for until there is nothing more."""
+    """Warm up, say that we are ready, and run what is asked for until the input ends."""
     run(64, 0.1)
     _say({"ready": True})
     for line in sys.stdin:

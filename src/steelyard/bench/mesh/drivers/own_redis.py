@@ -1,4 +1,4 @@
-"""A Redis for this driver, on loopback, that keeps nothing."""
+"""A Redis server for this driver, on loopback, that saves nothing."""
 
 import shutil
 import socket
@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 
 @contextmanager
 def own_redis() -> Iterator[str]:
-    """Its URL."""
+    """Start a server; yield its URL."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The unit: so many milliseconds of CPU time."""
+"""The unit: it uses so many milliseconds of CPU time."""
 
 import time
 

@@ -1,6 +1,6 @@
-"""Queries out: one `get` each, which stays open until there is an answer or no way to one.
+"""Queries to other links: each is one `get`, which stays open until an answer comes or none can.
 
-A payload above the cap goes in pieces, one query each; the last one is the one that is answered.
+A payload above the cap goes in pieces, one query each; the answer comes to the last of them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from steelyard.mesh.transport.later import Later
 from steelyard.mesh.transport.zenoh.keys import Keys
 from steelyard.mesh.transport.zenoh.threads import stay
 
-PIECE = struct.Struct("<QII")  # of a query: number, index, count; then who asks
-ANSWER = struct.Struct("<II")  # of an answer: index, count
-FOREVER = 1e8  # seconds: a parked query has no time limit, only a peer that is there or not
+# Head of a query: number, index, count; the sender's identity follows.
+PIECE = struct.Struct("<QII")
+ANSWER = struct.Struct("<II")  # head of an answer: index, count
+FOREVER = 1e8  # seconds: a parked query has no time limit; it fails when its peer is gone
 
 
 class Asking:
-    """Asks for one link."""
+    """Sends the queries of one link."""
 
     def __init__(self, session: zenoh.Session, keys: Keys, identity: str, later: Later) -> None:
         self._session, self._keys, self.later = session, keys, later
@@ -50,7 +51,7 @@ class Asking:
 
 
 class _Ask:
-    """One query on its way."""
+    """One query that waits for its answer."""
 
     def __init__(
         self,
@@ -65,14 +66,14 @@ class _Ask:
         self._on_reply, self._on_failure = on_reply, on_failure
         self._pieces = split(payload)
         self._index = -1
-        self._taken = False  # the piece on its way has arrived
+        self._taken = False  # whether the other side has taken the current piece
         self._assembly: Assembly | None = None
-        self._why = f"there is no way to {peer}, or it went while we waited"
+        self._why = f"{peer} cannot be reached, or left while we waited"
         self._sending: int | None = None
         self._done = False
 
     def send(self) -> None:
-        """The next piece; of a link that is closed nobody would take it."""
+        """Send the next piece. A closed link sends nothing, as nobody would take the answer."""
         if self._asking.closed:
             return
         self._index, self._taken = self._index + 1, False
@@ -110,7 +111,7 @@ class _Ask:
             self._finish(lambda: self._on_reply(whole))
 
     def on_zenoh_end(self) -> None:
-        """Zenoh is done with this query: nothing more comes."""
+        """Finish: Zenoh is done with this query, so nothing more comes."""
         if self._taken:
             self.send()
         else:
@@ -122,7 +123,7 @@ class _Ask:
         self._done = True
         if (
             self._sending == threading.get_ident()
-        ):  # never from within `ask`: who asks may hold a lock
+        ):  # never call back from within `ask`: its caller may hold a lock
             self._asking.later(tell)
         else:
             tell()

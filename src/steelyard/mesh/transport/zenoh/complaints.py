@@ -1,8 +1,9 @@
-"""Complaints: why somebody who connected to us was turned away.
+"""Complaints: why a peer that connected to us was turned away.
 
-Who joins tries again by hand and learns it (`diagnosis`). Who is joined cannot: Zenoh tells only
-its log, on the standard output of the process. So that goes through a pipe, for processes that are
-ours (`steelyard mesh worker`); what is not a complaint is passed on as it is.
+A node that joins tries again by itself and learns the reason (`diagnosis`). The node that it joins
+cannot: Zenoh tells only its log, on the standard output of the process. So in processes that are
+ours (`steelyard mesh worker`) that output goes through a pipe; lines that are no complaint are
+passed on unchanged.
 """
 
 from __future__ import annotations
@@ -22,26 +23,27 @@ import zenoh
 log = logging.getLogger(__name__)
 
 _LINKS, _ACCESS = "zenoh_link_tls::unicast", "zenoh::net::routing::interceptor::access_control"
-LEVEL = f"{_LINKS}=warn,{_ACCESS}=info"  # unless RUST_LOG asks for another
-STILL = 60.0  # seconds for which the same is not said again: who is turned away comes back at once
+LEVEL = f"{_LINKS}=warn,{_ACCESS}=info"  # the log level, unless RUST_LOG sets another
+# Seconds before a complaint is repeated: a peer that is turned away comes back at once.
+STILL = 60.0
 OUTPUT = 1  # the file descriptor
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-# Its hint, to increase the limit of open files, is for another trouble.
+# The hint that follows, to increase the limit of open files, is for another trouble.
 _COMPLAINT = re.compile(rf"(?:{_LINKS}|{_ACCESS}): (.*?)(?:\. (?:Hint: |Default).*)?$")
 _MEANINGS = (
-    ("received fatal alert", "who connected refuses our certificate: is it of another authority?"),
-    ("invalid peer certificate", "who connected has a certificate that is not of our authority"),
-    ("no certificates", "who connected showed no certificate; `steelyard mesh certs` makes them"),
-    ("any configured acl subject", "who connected is not among our members (--member)"),
-    ("corrupt message", "who connected does not speak TLS: it should join tls/…"),
+    ("received fatal alert", "a peer refuses our certificate: is the peer of another authority?"),
+    ("invalid peer certificate", "a peer has a certificate that our authority did not sign"),
+    ("no certificates", "a peer showed no certificate; `steelyard mesh certs` makes them"),
+    ("any configured acl subject", "a peer is not among our members (--member)"),
+    ("corrupt message", "a peer does not speak TLS: it should join tls/…"),
 )
 
 
 @contextmanager
 def listening() -> Iterator[None]:
-    """Within, complaints of this process's Zenoh are told in our own log.
+    """Within this context, complaints of this process's Zenoh are told in our own log.
 
-    `sys.stdout` goes past the pipe: what we say there is nobody's complaint.
+    `sys.stdout` goes past the pipe: our own output is no complaint.
     """
     before = sys.stdout
     real = _output()
@@ -59,23 +61,24 @@ def listening() -> Iterator[None]:
 
 
 def _output() -> int:
-    """A copy of the standard output; who was started without one has one that nobody reads."""
+    """A copy of the standard output; a process that was started without one gets /dev/null."""
     with suppress(OSError):
         return os.dup(OUTPUT)
-    nothing = os.open(os.devnull, os.O_WRONLY)  # the first number that is free, so perhaps this one
+    # `os.open` gives the lowest free number, so perhaps OUTPUT itself.
+    nothing = os.open(os.devnull, os.O_WRONLY)
     if nothing != OUTPUT:
         os.dup2(nothing, OUTPUT)
     return os.dup(OUTPUT)
 
 
 def meaning(line: str) -> str | None:
-    """What a line of Zenoh's log complains of, for people; None when it does not."""
+    """What a line of Zenoh's log complains of, as a sentence for people; None for other lines."""
     found = _COMPLAINT.search(_COLOUR.sub("", line).rstrip())
     if found is None:
         return None
     said = found[1]
     known = (meant for words, meant in _MEANINGS if words in said.lower())
-    return f"{next(known, 'a connection to us came to nothing')} ({said})"
+    return f"{next(known, 'a connection to us failed')} ({said})"
 
 
 def _read(out: int, real: int) -> None:
@@ -84,7 +87,7 @@ def _read(out: int, real: int) -> None:
         for line in lines:
             complaint = meaning(line)
             if complaint is None:
-                with suppress(OSError):  # nobody reads it
+                with suppress(OSError):  # nobody reads our output
                     os.write(real, line.encode())
             elif monotonic() - told.get(complaint, -STILL) >= STILL:
                 told[complaint] = monotonic()

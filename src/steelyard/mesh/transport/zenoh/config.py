@@ -1,4 +1,4 @@
-"""What Zenoh is told. Every setting that is not its default has its reason here."""
+"""Zenoh's settings. Every setting that differs from its default has its reason here."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import zenoh
 from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
 
-LEASE = 1.5  # seconds without a word after which a peer is gone
-WORDS = 3  # in a lease; all nodes of a mesh say them to all others, so few is better
-PATIENCE = 5000  # ms for the handshake of a link: a busy machine may take its time with TLS
-INTRODUCTION = 1500  # ms for the same, of a session that is only there for so long
+LEASE = 1.5  # seconds of silence after which a peer counts as gone
+WORDS = 3  # keep-alive messages in a lease; every node sends them to every other, so few are better
+PATIENCE = 5000  # ms for the handshake of a link: on a busy machine TLS takes its time
+INTRODUCTION = 1500  # ms for the same in an introducer, which lives only for so long
 RETRY = {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor": 1.5}
-# Of two nodes that hear of each other the one with the greater identity connects. When both do they
-# get in each other's way: each of 60 nodes idled at 0.44 % of a core with 45 threads, and not at
-# 0.18 % with 26.
+# Of two nodes that hear of each other, only the one with the greater identity connects. If both
+# connect they get in each other's way: each of 60 idle nodes took 0.44 % of a core and 45 threads,
+# instead of 0.18 % and 26.
 ONE_CONNECTS = {"peer": {"to_router": "always", "to_peer": "greater-zid"}}
 
 
@@ -32,7 +32,7 @@ def member(
     multicast: bool,
     keys: str,
 ) -> zenoh.Config:
-    """Of a node's own session."""
+    """The settings of a node's own session."""
     return _config(
         {
             **_common(security, lease),
@@ -48,17 +48,20 @@ def member(
 
 
 def new_identity(listen: Sequence[Endpoint]) -> str:
-    """Random; greater for nodes that only their own machine can reach, so that they connect.
+    """A random identity. It is greater for nodes that only their own machine can reach, so that
+    they are the ones to connect.
 
-    Zenoh compares byte by byte from the end of what is written here. Zeros are not written at its
-    beginning.
+    Zenoh compares identities byte by byte from the end of this text. It drops zeros at the
+    beginning of the text, so the text begins with 1.
     """
     last = secrets.choice("89abcdef" if all(one.local for one in listen) else "01234567")
     return "1" + secrets.token_hex(15)[1:] + last + secrets.choice("0123456789abcdef")
 
 
 def introducer(endpoints: Sequence[str], security: Security | None, lease: float) -> zenoh.Config:
-    """Of a session that only makes nodes known to each other, and connects to no others."""
+    """The settings of a session that only makes nodes known to each other, and connects to no
+    others.
+    """
     return _config(
         {
             **_common(security, lease),
@@ -66,7 +69,8 @@ def introducer(endpoints: Sequence[str], security: Security | None, lease: float
             "connect/endpoints": list(endpoints),
             "scouting/multicast/enabled": False,
             "scouting/gossip/autoconnect": {"peer": []},
-            # It closes when this is over, and would wait for a process that is stopped.
+            # Closing the session waits for this timeout when the process at the other end is
+            # stopped.
             "transport/unicast/open_timeout": INTRODUCTION,
         }
     )
@@ -75,19 +79,22 @@ def introducer(endpoints: Sequence[str], security: Security | None, lease: float
 def _common(security: Security | None, lease: float) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "mode": "peer",
-        "connect/timeout_ms": 500,  # for which opening waits; it is tried on after that
+        # Opening a session waits for so long; connecting goes on after that.
+        "connect/timeout_ms": 500,
         "connect/exit_on_failure": False,  # the nodes listed may start later
         "connect/retry": RETRY,
         "scouting/gossip/enabled": True,
         "transport/link/tx/lease": round(lease * 1e3),  # ms
         "transport/link/tx/keep_alive": WORDS,
-        # A peer that takes nothing is cut off when its lease is over, or we would wait for it.
+        # A peer that reads nothing is cut off when its lease is over. Otherwise we would wait for
+        # it.
         "transport/link/tx/queue/congestion_control/block/wait_before_close": round(
             lease * 1e6
         ),  # µs
         "transport/unicast/open_timeout": PATIENCE,
         "transport/unicast/accept_timeout": PATIENCE,
-        "transport/shared_memory/enabled": False,  # for one machine only; kill -9 leaves it behind
+        # It works on one machine only, and kill -9 leaves it behind.
+        "transport/shared_memory/enabled": False,
         "timestamping/enabled": False,  # clocks of machines differ
     }
     if security is not None:
@@ -98,14 +105,14 @@ def _common(security: Security | None, lease: float) -> dict[str, Any]:
             "connect_certificate": str(security.certificate),
             "connect_private_key": str(security.key),
             "enable_mtls": True,
-            "verify_name_on_connect": False,  # see `Security`
+            "verify_name_on_connect": False,  # `Security` says why
             "close_link_on_expiration": True,
         }
     return settings
 
 
 def _access(security: Security | None, keys: str) -> dict[str, Any]:
-    """Only members that are named, when any are."""
+    """Let only the named members in, if any are named."""
     if security is None or not security.members:
         return {}
     messages = ["put", "delete", "declare_subscriber", "query", "reply", "declare_queryable"]

@@ -1,4 +1,4 @@
-"""Says why a node is alone, while it is and should not be."""
+"""Says why a node is alone, while it should have joined others."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from steelyard.mesh.transport.diagnosis import diagnose
 from steelyard.mesh.transport.endpoints import Endpoint
 from steelyard.mesh.transport.security import Security
 
-FIRST, AGAIN, THEN = 2.0, 10.0, 30.0  # seconds alone before it is said, and said again
+# Seconds alone before the reason is said, before the second time, and between later ones.
+FIRST, AGAIN, THEN = 2.0, 10.0, 30.0
 
 
 class Doubts:
-    """A thread that looks now and then; who was left a moment ago may not be alone for long.
+    """A thread that looks now and then whether the node is alone. It says nothing at the first look
+    after company, as the node may not be alone for long.
 
-    A trouble lasts when all whom we join have one that does, twice: a node may be slow to link.
+    A trouble is lasting if every endpoint that we join has a lasting one, twice in a row: a node
+    may be slow to link.
     """
 
     def __init__(
@@ -33,7 +36,7 @@ class Doubts:
             self._thread.start()
 
     def close(self) -> None:
-        """Nothing is said any more."""
+        """Say nothing any more."""
         self._over.set()
 
     def _run(self) -> None:
@@ -47,7 +50,9 @@ class Doubts:
                 pause = AGAIN if pause == FIRST else THEN
 
     def _look(self, hopeless: bool) -> bool:
-        """Say what is wrong; whether waiting is of no use, as it was before, perhaps."""
+        """Say what is wrong; return whether waiting is of no use. `hopeless` is the result of the
+        last look.
+        """
         told = [diagnose(endpoint, self._security) for endpoint in self._join]
         if self._over.is_set() or not self._alone():
             return False

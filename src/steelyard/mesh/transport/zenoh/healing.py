@@ -1,7 +1,8 @@
-"""Makes links that are missing: Zenoh itself makes those of nodes that join, and no others.
+"""Makes links that are missing: Zenoh itself links a node only when it joins.
 
-Zenoh cannot be told to connect to a node. But its peers connect to whom they hear of: so a session
-of its own connects to both sides for a moment, both hear of each other, and it goes.
+Zenoh cannot be told to connect to a node. But its peers connect to nodes that they hear of. So an
+extra session, the introducer, connects to both sides for a moment, both hear of each other, and the
+session closes.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from steelyard.mesh.transport.zenoh.sockets import Hasten, cut, ends_of
 log = logging.getLogger(__name__)
 
 SOONEST, LATEST = 1.0, 5.0  # seconds between comparisons: after a change, and when all is quiet
-PATIENCE = 0.4  # seconds for a connection: less than a lost SYN is repeated after
-INTRODUCTION = 1.0  # seconds, at most
-DEAF = 10.0  # seconds after which a link that has brought no word never will
+PATIENCE = 0.4  # seconds for a connection: less than TCP waits before it repeats a lost SYN
+INTRODUCTION = 1.0  # seconds that an introducer lives, at most
+DEAF = 10.0  # seconds after which a link that has brought no announcement never will
 
 Configure = Callable[[Sequence[str]], zenoh.Config]
 OnNode = Callable[[str], None]
 
 
 class Healing:
-    """Watches the nodes of a mesh, and re-links those that are missing."""
+    """Watches the nodes of a mesh, and makes the links that are missing."""
 
     def __init__(
         self,
@@ -48,18 +49,18 @@ class Healing:
         self._configure, self._on_gone, self._on_stranger = configure, on_gone, on_stranger
         self._identity = str(session.zid())
         self._known = Acquaintances(self._identity)
-        self._changed = threading.Condition()  # guards what is known
+        self._changed = threading.Condition()  # guards `_known`
         self._random = random.Random()
         self._reach = Reach()
         self._closed = False
         self.healed = 0  # links made
-        self.cuts = 0  # links that brought nothing
+        self.cuts = 0  # links that brought nothing and were cut
         self._pause = SOONEST
         self._compared = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="steelyard-healing", daemon=True)
 
     def start(self, locators: list[str]) -> None:
-        """Be known, and know."""
+        """Announce this node and watch the others."""
         direct = zenoh.handlers.Callback
         answer = direct(self._answer, indirect=False)
         self._here = set(locators)
@@ -81,7 +82,7 @@ class Healing:
             return list(self._known.linked)
 
     def close(self) -> None:
-        """Say good-bye."""
+        """Say good-bye and stop."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -115,7 +116,9 @@ class Healing:
             self._known.leave(read_bye(str(sample.key_expr)))
 
     def _answer(self, query: zenoh.Query) -> None:
-        """A neighbour compares: nothing when it sees what we see, or else whom we see."""
+        """Answer a neighbour that compares: with nothing if it sees what we see, or else with our
+        links.
+        """
         theirs = query.payload.to_bytes() if query.payload is not None else b""
         with self._changed:
             same = theirs == self._known.digest()
@@ -148,7 +151,7 @@ class Healing:
         while not self._closed:
             try:
                 self._round()
-            except (OSError, zenoh.ZError) as error:  # too many files are open, say
+            except (OSError, zenoh.ZError) as error:  # for instance, too many files are open
                 log.warning("links that are missing cannot be made now: %s", error)
                 with self._changed:
                     self._changed.wait_for(lambda: self._closed, SOONEST)
@@ -175,7 +178,7 @@ class Healing:
     def _try(self, missing: Sequence[Missing]) -> None:
         missing = self._without_link(missing)
         named = {one for node in missing for one in node.locators}
-        named -= self._here  # on loopback we would find ourselves
+        named -= self._here  # on loopback we would connect to ourselves
         found = self._reach.reachable(named, PATIENCE)
         if not found or self._closed:
             return
@@ -187,11 +190,13 @@ class Healing:
                 self.healed += len(wanted & self._known.linked.keys())
 
     def _without_link(self, missing: Sequence[Missing]) -> list[Missing]:
-        """Those that Zenoh has no link to; the word of others is on its way, or is lost.
+        """The missing nodes that Zenoh has no link to. If it has one, the node's announcement is on
+        its way, or is lost.
 
         When many nodes join at once, some links come up and never bring what the other side
-        declared (seen with Zenoh 1.10.2, from 60 nodes on): such a link is cut, and made anew. One
-        that still brings nothing is to who may not speak to us (--member): it is cut more seldom.
+        declared (seen with Zenoh 1.10.2, from 60 nodes on). Such a link is cut, and made anew. A
+        link that still brings nothing may lead to a node that is not allowed to speak to us
+        (--member): it is cut less and less often.
         """
         linked = {str(one) for one in self._session.info.peers_zid()}
         now = time.monotonic()

@@ -1,12 +1,13 @@
 """The names under which a mesh is known to Zenoh.
 
-    steelyard/MESH/node/VERSION/IDENTITY/LOCATORS            token: a link is there
-    steelyard/MESH/role/VERSION/IDENTITY/ROLE/SERIAL/INFO    token: what it is, newest serial last
+    steelyard/MESH/node/VERSION/IDENTITY/LOCATORS            token: this link is there
+    steelyard/MESH/role/VERSION/IDENTITY/ROLE/SERIAL/INFO    token: its role, highest serial last
     steelyard/MESH/ask/VERSION/IDENTITY                      queries of the application
-    steelyard/MESH/peers/VERSION/IDENTITY                    whom do you see? (anti-entropy)
+    steelyard/MESH/peers/VERSION/IDENTITY                    query: your links? (anti-entropy)
     steelyard/MESH/bye/IDENTITY                              said by a link that closes
 
-What is not letters and digits is base64. The version is where nodes of another one can read it.
+Whatever is not letters and digits is in base64. The version stands where nodes of any other version
+can read it.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from typing import NamedTuple
 
 from steelyard.errors import UsageError
 
-LONGEST_INFO = 44 * 1024  # bytes; in base64 a part of a key, of which Zenoh allows 64 KiB
+LONGEST_INFO = 44 * 1024  # bytes; base64 makes it 4/3 of that, and Zenoh allows keys of 64 KiB
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _EMPTY = "-"
 
 
 class Node(NamedTuple):
-    """What the token of a link says."""
+    """The parts of a link's token."""
 
     version: str
     identity: str
@@ -33,7 +34,7 @@ class Node(NamedTuple):
 
 
 class Role(NamedTuple):
-    """What the token of a role says."""
+    """The parts of a role's token."""
 
     version: str
     identity: str
@@ -44,7 +45,7 @@ class Role(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Of one mesh, for nodes of one version."""
+    """The key expressions of one mesh, for nodes of one version."""
 
     mesh: str
     version: str
@@ -81,7 +82,9 @@ class Keys:
         if not _NAME.fullmatch(role):
             raise UsageError(f"“{role}” cannot name a role", hint="use letters and digits")
         if len(info) > LONGEST_INFO:
-            raise UsageError(f"{len(info)} bytes of info", hint=f"at most {LONGEST_INFO}")
+            raise UsageError(
+                f"{len(info)} bytes of info are too many", hint=f"at most {LONGEST_INFO}"
+            )
         where = f"{self._root}/role/{self.version}/{identity}"
         return f"{where}/{role}/{serial}/{_encode(info)}"
 
@@ -96,19 +99,19 @@ class Keys:
 
 
 def read_node(key: str) -> Node:
-    """The parts of a link's token; ValueError when it is none."""
+    """Parse the token of a link; ValueError if it is none."""
     _, _, _, version, identity, text = key.split("/")
     return Node(version, identity, tuple(map(str, json.loads(_decode(text)))))
 
 
 def read_role(key: str) -> Role:
-    """The parts of a role's token; ValueError when it is none."""
+    """Parse the token of a role; ValueError if it is none."""
     _, _, _, version, identity, role, serial, info = key.split("/")
     return Role(version, identity, role, int(serial), _decode(info))
 
 
 def read_bye(key: str) -> str:
-    """Who said it."""
+    """The identity of the link that said good-bye."""
     return key.rpartition("/")[2]
 
 

@@ -30,7 +30,7 @@ from steelyard.mesh.transport.zenoh.serving import Serving
 from steelyard.mesh.transport.zenoh.sockets import Hasten
 from steelyard.mesh.transport.zenoh.threads import few_threads
 
-ANYWHERE = "127.0.0.1:0"  # a node that nobody is to connect to still listens to itself
+ANYWHERE = "127.0.0.1:0"  # a node that no other connects to still needs an address to listen on
 
 SHORTEST_LEASE, LONGEST_LEASE = 0.3, 3600.0  # seconds
 
@@ -58,10 +58,10 @@ class ZenohLink:
         version: str = VERSION,
     ) -> None:
         if not SHORTEST_LEASE <= lease <= LONGEST_LEASE:
-            hint = f"from {SHORTEST_LEASE} s to {LONGEST_LEASE:.0f} s"
-            raise UsageError(f"a lease of {lease} s", hint=hint)
+            hint = f"give {SHORTEST_LEASE} s to {LONGEST_LEASE:.0f} s"
+            raise UsageError(f"a lease of {lease} s is not possible", hint=hint)
         if security is not None:
-            security.context()  # which says what is wrong with it
+            security.context()  # it raises an error if a file is of no use
         keys = Keys(mesh, version)
         given = secure_endpoints(listen or [ANYWHERE], security, insecure=insecure)
         for one in given:
@@ -77,7 +77,8 @@ class ZenohLink:
                 self._session = zenoh.open(settings)
         except zenoh.ZError as error:
             listed = ", ".join(map(str, here))
-            said = str(error).partition(" at /")[0]  # where in Zenoh's source is of no use here
+            # Cut off the position in Zenoh's source, which is of no use here.
+            said = str(error).partition(" at /")[0]
             raise LinkError(
                 f"cannot listen on {listed}: {said}", hint="try again, or give another address"
             ) from None
@@ -112,7 +113,7 @@ class ZenohLink:
 
     @property
     def healed(self) -> int:
-        """Links that were found missing and made."""
+        """The number of links that were found missing and made."""
         return self._healing.healed
 
     def ask(self, peer: str, payload: bytes, on_reply: OnReply, on_failure: OnFailure) -> None:
@@ -153,8 +154,8 @@ class ZenohLink:
         if identity not in self._strangers:
             self._strangers.add(identity)
             text = (
-                f"node {identity} speaks version {version} of the mesh, and this one"
-                f" {self._version}: they do not work together; run the same steelyard on both"
+                f"node {identity} speaks version {version} of the mesh, and this node"
+                f" version {self._version}: they do not work together; run one release on both"
             )
             self._complain(Trouble(text, lasting=True))
 

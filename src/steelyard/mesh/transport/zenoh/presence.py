@@ -1,4 +1,4 @@
-"""Who is there: liveliness tokens, of ours and of all others."""
+"""Which links are there: liveliness tokens of our own and of all others."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from steelyard.mesh.transport.zenoh.keys import Keys, read_role
 
 
 class Roles:
-    """What links say they are: of each role the newest word counts."""
+    """The roles that links announce. Of one role, the announcement with the highest serial
+    counts.
+    """
 
     def __init__(self, session: zenoh.Session, keys: Keys, identity: str, later: Later) -> None:
         self._session, self._keys, self._identity, self._later = session, keys, identity, later
         self._lock = threading.Lock()
         self._tokens: dict[str, tuple[int, zenoh.LivelinessToken]] = {}
-        self._words: dict[tuple[str, str], dict[int, Peer]] = {}  # by serial
+        # The announcements of each peer and role, by serial.
+        self._words: dict[tuple[str, str], dict[int, Peer]] = {}
         self._watchers: list[tuple[OnPeer, OnPeer]] = []
         self._subscriber: object = None
 
@@ -32,7 +35,7 @@ class Roles:
             old.undeclare()
 
     def withdraw(self) -> None:
-        """Be nothing any more."""
+        """Withdraw all roles of this link."""
         with self._lock:
             tokens, self._tokens = self._tokens, {}
         for _, token in tokens.values():

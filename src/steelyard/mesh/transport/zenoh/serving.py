@@ -1,4 +1,4 @@
-"""Queries in."""
+"""Queries from other links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class Serving:
-    """Takes queries for one link, once there is somebody to take them."""
+    """Takes queries for one link, from the call of `serve` on."""
 
     def __init__(self, session: zenoh.Session, keys: Keys, identity: str) -> None:
         self._session, self._key = session, keys.ask(identity)
@@ -34,7 +34,7 @@ class Serving:
         self._queryable = self._session.declare_queryable(self._key, handler, complete=True)
 
     def forget(self, sender: str) -> None:
-        """Who is gone sends no more pieces."""
+        """Forget the unfinished payloads of a peer that is gone."""
         with self._lock:
             self._pieces.pop(sender, None)
 
@@ -65,7 +65,7 @@ class Serving:
             query.refuse("the other side failed at it: see its log")
 
     def _collect(self, query: zenoh.Query) -> tuple[str, bytes | None]:
-        """Who asks, and the whole payload, once it is there."""
+        """The sender, and the whole payload once its last piece is there."""
         head = query.attachment.to_bytes() if query.attachment is not None else b""
         number, index, count = PIECE.unpack_from(head)
         sender = head[PIECE.size :].decode("ascii")

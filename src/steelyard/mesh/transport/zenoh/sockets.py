@@ -1,11 +1,11 @@
 """Connections that notice in time that they are cut.
 
-Zenoh closes a link whose lease is over with SO_LINGER at ten seconds, one after the other: of a
-host that cannot be reached any more, the last link would be closed after half a minute, and only
-then is anybody told. It has no setting for this. But the sockets are ours as well: with
-TCP_USER_TIMEOUT the kernel itself gives a connection up when what was sent is not acknowledged for
-so long, and there is nothing left to linger for; and it asks each second by itself, which costs no
-process anything, however long the lease.
+Zenoh closes links whose lease is over one after the other, each with SO_LINGER at ten seconds. If a
+host with several links cannot be reached any more, the last of them would be closed after half a
+minute, and only then is anybody told. Zenoh has no setting for this, but the sockets are in our
+process. With TCP_USER_TIMEOUT the kernel itself gives a connection up when data is not acknowledged
+for so long, and then there is nothing left to linger for. Keep-alive probes make the kernel ask
+each second by itself, which costs no process anything, however long the lease.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ Ends = tuple[tuple[str, int], tuple[str, int]]
 
 
 class Hasten:
-    """Sees to the sockets of a session's links as they come."""
+    """Sets the options of a session's sockets as its links come up."""
 
     def __init__(self, session: zenoh.Session) -> None:
-        self._done: dict[int, Ends] = {}  # by descriptor: with many links, few are new
+        self._done: dict[int, Ends] = {}  # by descriptor; a new link need not look at these again
         handler = zenoh.handlers.Callback(self._see, indirect=False)
         self._listener = session.info.declare_link_events_listener(handler, history=True)
 
     def _see(self, event: zenoh.LinkEvent) -> None:
         ends = ends_of(event.link)
         if event.kind == zenoh.SampleKind.PUT:
-            found = hasten(ends, self._done) or hasten(ends)  # a descriptor is soon used again
+            found = hasten(ends, self._done) or hasten(ends)  # a descriptor may be reused at once
             self._done.update(dict.fromkeys(found, ends))
             return
         for fd in [fd for fd, done in self._done.copy().items() if done == ends]:
@@ -49,18 +49,18 @@ class Hasten:
 
 
 def ends_of(link: zenoh.Link) -> Ends:
-    """The addresses of a link, ours first."""
+    """The two addresses of a link, ours first."""
     here, there = parse(link.src, "tcp"), parse(link.dst, "tcp")
     return ((here.host, here.port), (there.host, there.port))
 
 
 def hasten(ends: Ends, but: Container[int] = ()) -> list[int]:
-    """Set the limit on the connections of this process between these two; their descriptors."""
+    """Set the options on this process's connections between these addresses; return descriptors."""
     return _each(ends, _set_options, but)
 
 
 def cut(ends: Ends) -> list[int]:
-    """End the connections of this process between these two: Zenoh sees them closed."""
+    """End this process's connections between these addresses, so that Zenoh sees them closed."""
     return _each(ends, lambda one: one.shutdown(socket.SHUT_RDWR))
 
 

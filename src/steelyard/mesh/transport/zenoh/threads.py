@@ -1,11 +1,13 @@
 """Zenoh's threads: few of them, and known to Python.
 
-It makes seven, and passes a message through three or four; of the two that read, both wake up for
-each. Three are left: one that reads and calls us, one that writes, and one for the rest. Only the
-first calls us, so it may wait until the others have written something.
+By default Zenoh makes seven threads and passes a message through three or four; both reading
+threads wake up for each message. We leave three: one that reads and calls us, one that writes, and
+one for the rest. Only the first calls us, so a callback may wait until the others have written
+something.
 
-Python makes a state for each call from a thread that is not its own, and destroys it after: memory
-is mapped and unmapped, which interrupts every core of the process. `stay` keeps it.
+For each call from a thread that is not its own, Python makes a thread state and destroys it
+afterwards: memory is mapped and unmapped, which interrupts every core of the process. `stay` keeps
+that state.
 """
 
 from __future__ import annotations
@@ -16,15 +18,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SETTING = "ZENOH_RUNTIME"  # Zenoh has no other way to be told
+SETTING = "ZENOH_RUNTIME"  # an environment variable: Zenoh has no other way to set this
 FEW = "(rx: (worker_threads: 1), acc: (handover: net), app: (handover: net))"
 
-_known = threading.local()  # lives as long as the state of its thread
+_known = threading.local()  # the value lives as long as the Python state of its thread
 
 
 @contextmanager
 def few_threads() -> Iterator[None]:
-    """Within, the first session of a process is opened: that is when Zenoh makes its threads."""
+    """Open the first session of a process within this context: that is when Zenoh makes its
+    threads.
+    """
     if SETTING in os.environ:
         yield
         return
@@ -36,7 +40,7 @@ def few_threads() -> Iterator[None]:
 
 
 def stay() -> None:
-    """In a callback: keep the state of this thread for the next one."""
+    """Keep the Python state of this thread for the next callback. Call this within a callback."""
     if not hasattr(_known, "stays"):
         _known.stays = True
         ctypes.pythonapi.PyGILState_Ensure()  # one more than will be released
