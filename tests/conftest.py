@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,18 +18,18 @@ from hypothesis import settings
 import steelyard
 from steelyard.bench.tools import find
 from steelyard.purity import is_built, is_compiled
-from tests.docker.engine import (
-    Engine,
-    EngineFailedError,
-    KernelLacksError,
-    can_start,
-    private_engine,
-)
-from tests.docker.swarm import Swarm, can_join, private_nodes
+from tests import reaper
+from tests.compose.project import compose_command
+from tests.docker.engine import Engine, can_start, private_engine
+from tests.docker.host import EngineFailedError
+from tests.docker.swarm import Swarm, private_nodes
+from tests.lacking import lacking
+from tests.mesh.hosts import possible
 from tests.ports import WORKERS
 from tests.redis_server import RedisServer
 
 T = TypeVar("T")
+EMPTY_NETWORK = ("unshare", "--net") if os.geteuid() == 0 else ("unshare", "-r", "--net")
 # A time limit per example would fail on a busy machine, not on a bug.
 settings.register_profile("steelyard", deadline=None)
 settings.load_profile("steelyard")
@@ -36,16 +39,28 @@ def _cgroup_writable() -> bool:
     return any(os.access(Path("/sys/fs/cgroup") / sub, os.W_OK) for sub in ("", "memory"))
 
 
+@functools.cache
+def may_unshare() -> bool:
+    """Whether this machine lets a process have an empty network of its own."""
+    words = [*EMPTY_NETWORK, "true"]
+    return shutil.which("unshare") is not None and subprocess.run(words).returncode == 0
+
+
 # What a test may need beyond Python, and how to see whether it is there.
 THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
     "compiled": is_built,
     "docker": can_start,
-    "swarm": can_join,
+    "swarm": can_start,
+    "docker command": lambda: shutil.which("docker") is not None,
+    "compose": lambda: bool(compose_command()),
     "curl": lambda: shutil.which("curl") is not None,
+    "namespaces": possible,
+    "unshare": may_unshare,
     "ip": lambda: shutil.which("ip") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,
     "nginx": lambda: find("nginx") is not None,
+    "root": lambda: os.geteuid() == 0,
     "redis": lambda: shutil.which("redis-server") is not None,
     "slowhttptest": lambda: shutil.which("slowhttptest") is not None,
     "wrk": lambda: find("wrk") is not None,
@@ -53,15 +68,19 @@ THINGS: dict[str, Callable[[], bool]] = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Every worker that tests start has a port of this process's share."""
+    """What tests start ends with this process, and each worker has a port of its share."""
+    reaper.folder()
     os.environ["STEELYARD_RUNTIME_PORTS"] = "{}-{}".format(*WORKERS)
     if is_compiled() and not hasattr(config, "workerinput"):  # once, however many processes
         _refuse_stale()
 
 
 def _refuse_stale() -> None:
-    """Extension modules older than their source would be what is tested instead of it."""
-    for built in Path(steelyard.__file__).parent.rglob("*.so"):
+    """Extension modules older than their source would be what is tested instead of it.
+
+    Another Python's modules may lie beside ours, of whatever age; this one does not load them.
+    """
+    for built in Path(steelyard.__file__).parent.rglob(f"*{EXTENSION_SUFFIXES[0]}"):
         stem = built.with_name(built.name.partition(".")[0])
         source = (
             stem.with_suffix(".pyx")
@@ -104,10 +123,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         thing = mark.args[0]
         if THINGS[thing]():
             continue
-        message = f"needs {thing}, which this machine lacks"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
+        lacking(f"needs {thing}, which this machine lacks")
 
 
 @pytest.fixture(scope="session")
@@ -121,15 +137,14 @@ def private_docker() -> Iterator[Engine]:
 def started(make: Callable[[], contextlib.AbstractContextManager[T]]) -> Iterator[T]:
     """Have it, or skip with its last words: a machine may have an engine and not let it run.
 
-    In CI that is a failure, unless it is the kernel that does not let it.
+    In CI that is a failure, even where it is the kernel that does not let it: nothing is skipped
+    there.
     """
     with contextlib.ExitStack() as stack:
         try:
             made = stack.enter_context(make())
         except EngineFailedError as failure:
-            if os.environ.get("CI") == "true" and not isinstance(failure, KernelLacksError):
-                raise
-            pytest.skip(f"no Docker engine runs here: {failure}")
+            lacking(f"no Docker engine runs here: {failure}")
         yield made
 
 
@@ -157,8 +172,12 @@ def borrowed(swarm: Swarm, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def docker(private_docker: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    """That engine as everybody's; after the test there is on it what there was before."""
+    """That engine as everybody's; after the test there is on it what there was before.
+
+    The test runs in the engine's network, where published ports and containers are reached.
+    """
     monkeypatch.setenv("DOCKER_HOST", private_docker.url)
     before = private_docker.things()
-    yield private_docker
+    with private_docker.network.entered():
+        yield private_docker
     assert private_docker.things() == before

@@ -29,6 +29,15 @@ _FIRST, _LAST = _share(10000, 20999)
 _steps = itertools.count(random.randrange(_LAST - _FIRST + 1))
 
 
+def free_ports(count: int) -> list[int]:
+    """Ports in a row that nobody has."""
+    while True:
+        first = free_port()
+        row = list(range(first, first + count))
+        if row[-1] <= _LAST and all(is_free(port) for port in row):
+            return row
+
+
 def free_port() -> int:
     """A port that nobody has; not given out again for a long time."""
     while True:

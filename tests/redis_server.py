@@ -14,6 +14,7 @@ from redis import Redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
+from tests import reaper
 from tests.ports import free_port
 
 
@@ -35,6 +36,7 @@ class RedisServer:
         words += ["--save", "", "--appendonly", "no", *self._flags]
         with (self._folder / "redis.log").open("ab") as log:
             self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log)
+        reaper.note(self._process.pid)
         self._wait()
         return self
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,6 +10,7 @@ from contextlib import closing
 import pytest
 
 from steelyard.health import listening
+from tests.conftest import EMPTY_NETWORK
 
 TABLE = """\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -32,7 +31,7 @@ def test_the_kernels_own_table_has_our_port() -> None:
         assert server.getsockname()[1] in listening(table.read())
 
 
-ALONE = ("unshare", "--net") if os.geteuid() == 0 else ("unshare", "-r", "--net")
+pytestmark = pytest.mark.needs("unshare")
 LO_UP = "fcntl.ioctl(socket.socket(type=socket.SOCK_DGRAM), 0x8914, struct.pack('16sh', b'lo', 1))"
 
 
@@ -40,19 +39,12 @@ def check(*also: str) -> subprocess.CompletedProcess[str]:
     """The check in an empty network, after what `also` says."""
     program = ("import fcntl, socket, steelyard.health, struct, sys", LO_UP, *also)
     words = [
-        *ALONE,
+        *EMPTY_NETWORK,
         sys.executable,
         "-c",
         "; ".join((*program, "sys.exit(steelyard.health.main())")),
     ]
     return subprocess.run(words, capture_output=True, text=True, timeout=60)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def may_be_alone() -> None:
-    """A sandbox may not let anybody have a network of their own."""
-    if shutil.which("unshare") is None or subprocess.run([*ALONE, "true"]).returncode != 0:
-        pytest.skip("no network of its own to be had here")
 
 
 def test_healthy_is_who_accepts() -> None:

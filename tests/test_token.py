@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import os
 import stat
 
 import pytest
 
 from steelyard.errors import UsageError
 from steelyard.token import ensure_token, read_token
+from tests.stranger import NOBODY
 
 
 def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path):
@@ -60,3 +62,28 @@ def test_what_cannot_be_sent_is_no_token(tmp_path, content):
     (tmp_path / "token").write_bytes(content)
     with pytest.raises(UsageError, match="token"):
         read_token(tmp_path / "token")
+
+
+@pytest.mark.needs("root")
+@pytest.mark.parametrize("link", [False, True])
+def test_a_token_that_another_user_planted_is_refused(tmp_path, link):
+    """In a folder where everybody may make files, a token may be there before the agent is: the
+    other user's own file, or a link to a file of ours whose text that user knows."""
+    path, known = tmp_path / "token", tmp_path / "known"
+    known.write_text("everybody-knows-this")
+    if link:
+        path.symlink_to(known)
+    else:
+        path.write_text("planted")
+    os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    with pytest.raises(UsageError, match="another user"):
+        ensure_token(path)
+
+
+def test_a_token_that_others_can_write_is_refused(tmp_path):
+    """Its mode says so."""
+    path = tmp_path / "token"
+    path.write_text("s3cret")
+    path.chmod(0o666)
+    with pytest.raises(UsageError, match="could write it"):
+        ensure_token(path)

@@ -38,9 +38,19 @@ def generated(root: Path) -> Iterator[tuple[Path, str]]:
     architecture = root / "docs/architecture.md"
     text = read(architecture) or "# Architecture\n\n## The life of a worker\n"
     yield architecture, with_region(text, "automaton", draw(TABLE))
+    decisions = root / "docs/decisions/README.md"
+    text = read(decisions) or "# Decisions\n"
+    yield decisions, with_region(text, "index", index(decisions.parent))
     mesh = root / "docs/mesh.md"
     text = with_region(read(mesh) or "# Mesh\n", "unit", draw(lifecycle.TABLE))
     yield mesh, with_region(text, "standing", draw(standing.TABLE))
+
+
+def index(folder: Path) -> str:
+    """A line for each decision, with its number and title."""
+    files = sorted(folder.glob("[0-9]*.md"))
+    titles = [read(file).partition("\n")[0].removeprefix("# ") for file in files]
+    return "\n".join(f"* [{title}]({file.name})" for title, file in zip(titles, files, strict=True))
 
 
 def read(file: Path) -> str:

@@ -17,4 +17,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the working folder: nothing of ours is imported from there (python.py)
     main()

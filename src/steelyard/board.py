@@ -1,8 +1,9 @@
 """Board: the address at which a supervisor takes its balancers' accounts.
 
-An abstract Unix socket (unix(7)), named after the supervisor's process: nothing to clean up, and
-nothing to hand down. Anybody on the machine may connect to such a name, or take it first, so both
-sides look at who the other one is.
+An abstract Unix socket (unix(7)): nothing to clean up. Its name is drawn at random and told to the
+balancers with their roles, so nobody can take it first. Every user of the machine can see the name
+and connect to it, or take it when the supervisor is gone, so both sides look at who the other side
+is.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ class Peer(NamedTuple):
     uid: int
 
 
-def board_name(supervisor: int) -> str:
-    """Of the supervisor with this pid."""
-    return f"\0steelyard-board-{supervisor}"
+def board_name(token: str) -> str:
+    """The socket's name in the abstract namespace, which all users share."""
+    return f"\0steelyard-board-{token}"
 
 
 def peer_of(sock: socket.socket) -> Peer:

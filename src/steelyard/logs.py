@@ -1,9 +1,17 @@
-"""How every part writes about itself: one line per message, to standard error."""
+"""How every part writes about itself: one line per message, to standard error.
+
+A part that outlives its supervisor has nobody who reads its standard error, and writes to a file.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+LARGEST = 2**20  # bytes of such a file; the one before it is kept, too
 
 
 def set_up_logging(part: str, level: str) -> None:
@@ -14,3 +22,17 @@ def set_up_logging(part: str, level: str) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     root.propagate = False
+
+
+def log_to_file(path: Path) -> None:
+    """Send the messages of this process to a file from now on.
+
+    What others than our own logger write to standard error is lost, and does no harm.
+    """
+    root = logging.getLogger("steelyard")
+    handler = RotatingFileHandler(path, maxBytes=LARGEST, backupCount=1, delay=True)
+    handler.setFormatter(root.handlers[0].formatter if root.handlers else None)
+    root.handlers[:] = [handler]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stderr.fileno())
+    os.close(nowhere)

@@ -47,6 +47,20 @@ def is_compiled() -> bool:
     return is_built() and os.environ.get(VARIABLE) != "1"
 
 
+def build_name() -> str:
+    """One word for how this process runs the hot path."""
+    return "compiled" if is_compiled() else "pure"
+
+
+def explain_build() -> str:
+    """The word, and how the other build is had."""
+    if is_compiled():
+        return "compiled"
+    if is_built():
+        return f"pure: plain Python, as {VARIABLE}=1 asks"
+    return "pure: plain Python, which is slower; where there is a C compiler, `make build` compiles"
+
+
 def enforce() -> None:
     """Do what the environment variable says; called once, before anything else is imported."""
     wish = os.environ.get(VARIABLE, "")

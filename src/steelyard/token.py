@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import secrets
-import tempfile
-from contextlib import suppress
+import stat
 from pathlib import Path
 
 from steelyard.errors import UsageError
+from steelyard.private_file import make_private
 
 
 def ensure_token(path: Path) -> str:
     """The token in the file; a new one when there is no file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _make(path)
+        make_private(path, secrets.token_urlsafe(32))
+        _require_own(path)
     except OSError as error:
         raise UsageError(
             f"no token can be kept at {path}: {error.strerror}", hint="choose another --state"
@@ -23,18 +24,14 @@ def ensure_token(path: Path) -> str:
     return read_token(path)
 
 
-def _make(path: Path) -> None:
-    """Whole or not at all: others may read it at once, and a disk may be full."""
-    if path.exists():
-        return
-    descriptor, new = tempfile.mkstemp(prefix=".token-", dir=path.parent)  # mode 0600
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(32) + "\n")
-        with suppress(FileExistsError):  # somebody was faster: then that one counts
-            os.link(new, path)
-    finally:
-        os.unlink(new)
+def _require_own(path: Path) -> None:
+    """Raise UsageError for a token that another user planted, by a file or a link of theirs."""
+    link, file = path.lstat(), path.stat()
+    if {link.st_uid, file.st_uid} - {0, os.geteuid()} or stat.S_IMODE(file.st_mode) & 0o022:
+        raise UsageError(
+            f"another user wrote the token at {path}, or could write it",
+            hint="choose another --state, or delete the file: the next start makes a new one",
+        )
 
 
 def read_token(path: Path) -> str:

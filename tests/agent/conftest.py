@@ -14,7 +14,7 @@ from steelyard.agent.build import build_fleet
 from steelyard.agent.loop import Agent
 from steelyard.agent.server import serve_api
 from steelyard.agent.writer import Writer
-from steelyard.config.settings import Application, Probe, Scaling, Settings
+from steelyard.config.settings import Application, Probe, Runtime, Scaling, Settings
 from steelyard.config.values import Address
 from steelyard.core import events as ev
 from steelyard.runtime.stub import StubRuntime
@@ -57,6 +57,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     settings = Settings(
         state=tmp_path,
         application=Application(name="app", command=("serve",)),
+        runtime=Runtime(ports=(20000, 20031)),  # so that nobody can ask for thousands of workers
         scaling=Scaling(min=2, max=4),
         probe=Probe(failures=10**6, interval=3600),  # the test says who is ready
     )

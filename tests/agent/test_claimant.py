@@ -1,4 +1,4 @@
-"""The claimant, with a store that can be taken away and clocks that the test moves."""
+"""The claimant, with a store that can be taken away, in virtual time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from steelyard.agent.claimant import Claimant
 from steelyard.errors import StoreError
 from steelyard.store.memory import MemoryStore
+from tests.virtual_time import clock, in_virtual_time
 
 LEASE = 0.2
 
@@ -26,10 +27,11 @@ class Fragile(MemoryStore):
         return await super().claim(holder, seconds)
 
 
+@in_virtual_time
 async def test_the_first_leads_and_the_next_when_it_lets_go():
     """No two have one name, even in one process."""
-    store = MemoryStore("app")
-    first, second = Claimant(store, 60), Claimant(store, LEASE)
+    store = MemoryStore("app", clock)
+    first, second = Claimant(store, 60, clock), Claimant(store, LEASE, clock)
     await first.win()
     waiting = asyncio.create_task(second.win())
     with pytest.raises(TimeoutError):
@@ -40,19 +42,21 @@ async def test_the_first_leads_and_the_next_when_it_lets_go():
     assert second.leads()
 
 
+@in_virtual_time
 async def test_a_leader_that_is_silent_is_followed():
     """It claims no more, as if it were killed."""
-    store = MemoryStore("app")
-    first, second = Claimant(store, LEASE), Claimant(store, LEASE)
+    store = MemoryStore("app", clock)
+    first, second = Claimant(store, LEASE, clock), Claimant(store, LEASE, clock)
     await first.win()
     await second.win()
     assert (first.leads(), second.leads()) == (False, True)
 
 
+@in_virtual_time
 async def test_a_leader_keeps_its_lease_for_longer_than_it_lasts():
     """As long as it asks for it."""
-    store = MemoryStore("app")
-    first = Claimant(store, 1.0)
+    store = MemoryStore("app", clock)
+    first = Claimant(store, 1.0, clock)
     await first.win()
     keeping = asyncio.create_task(first.keep())
     with pytest.raises(TimeoutError):
@@ -62,10 +66,11 @@ async def test_a_leader_keeps_its_lease_for_longer_than_it_lasts():
 
 
 @pytest.mark.parametrize("trouble", ["down", "hangs"])
+@in_virtual_time
 async def test_a_leader_without_its_store_stops_in_time(trouble: str):
     """Before anybody else can be granted the lease."""
-    store = Fragile("app")
-    first = Claimant(store, LEASE)
+    store = Fragile("app", clock)
+    first = Claimant(store, LEASE, clock)
     await first.win()
     store.trouble = trouble
     why = await first.keep()
@@ -73,9 +78,10 @@ async def test_a_leader_without_its_store_stops_in_time(trouble: str):
     assert not first.leads()
 
 
+@in_virtual_time
 async def test_a_leader_that_is_refused_stops_at_once():
     """With its own clock saying that there is time left; the store was emptied, say."""
-    store = MemoryStore("app")
+    store = MemoryStore("app", clock)
     first = Claimant(store, 60, clock=lambda: 0.0)
     await first.win()
     await store.release(first.holder)
@@ -85,10 +91,11 @@ async def test_a_leader_that_is_refused_stops_at_once():
     assert not first.leads()
 
 
+@in_virtual_time
 async def test_a_process_that_was_held_up_leads_no_more():
     """Even though the store would have it lead."""
     now = 0.0
-    first = Claimant(MemoryStore("app"), 60, clock=lambda: now)
+    first = Claimant(MemoryStore("app", clock), 60, clock=lambda: now)
     await first.win()
     assert first.leads()
     now = 50.0

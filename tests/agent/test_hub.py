@@ -23,9 +23,8 @@ def report(balancer: str, epoch: str, version: int, **inflight: int) -> str:
 
 
 async def until(true) -> None:
-    async with asyncio.timeout(10):
-        while not true():
-            await asyncio.sleep(0.01)
+    while not true():
+        await asyncio.sleep(0.01)
 
 
 async def test_a_balancer_gets_the_queue_when_it_connects_and_when_it_changes(served: Served):
@@ -112,3 +111,18 @@ async def test_an_old_link_that_closes_late_does_not_lose_the_new_one(served: Se
         await old.close()
         await until(lambda: len(served.agent.hub._fresh) == 1)
         assert links.by_name["b1"].lost_at is None
+
+
+async def test_an_old_link_that_outlives_the_new_one_is_lost_when_it_closes(served: Served):
+    """Its reports bring the balancer back; nobody would ever miss it otherwise."""
+    first, _ = served.boot()
+    links = served.agent.fleet.links
+    async with served.link("b1") as old:
+        await old.recv()
+        async with served.link("b1") as link:
+            await link.recv()
+        await until(lambda: len(served.agent.hub._fresh) == 1)
+        await old.send(report("b1", "e", 0, **{first: 3}))
+        await until(lambda: links.open_exchanges(first) == 3)
+        assert links.by_name["b1"].lost_at is None
+    await until(lambda: links.by_name["b1"].lost_at is not None)

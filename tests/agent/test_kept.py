@@ -46,7 +46,7 @@ async def test_they_count_as_soon_as_they_can_be_read(store, served):
     served.boot()
     async with limits.later(served.agent):
         store.away = False
-        await asyncio.wait_for(store.asked.wait(), 30)
+        await store.asked.wait()
         await asyncio.sleep(0)
     found = served.agent.fleet.limits
     assert (found.min, found.max) == (3, 5)
@@ -71,7 +71,7 @@ async def test_they_do_not_count(store, served, record, asked):
         served.agent.tell(asked)
     async with limits.later(served.agent):
         store.away = False
-        await asyncio.wait_for(store.asked.wait(), 30)
+        await store.asked.wait()
         await asyncio.sleep(0)
     found = served.agent.fleet.limits
     assert (found.min, found.max) == ((2, 3) if asked else (2, 4))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from prometheus_client.parser import text_string_to_metric_families
 
 from steelyard.agent.metrics import Metrics
+from steelyard.core.events import RuntimeFound, RuntimeLost
 from steelyard.core.report import BOUNDS, Report, Traffic
 from steelyard.core.status import status
 from tests.core.driver import Driver
@@ -53,3 +57,28 @@ def test_an_ended_worker_is_dropped():
     metrics.forget("w1")
     metrics.add(last, {"w2"})  # another balancer's last word, after the worker's end
     assert ("steelyard_requests_total", "w1") not in scraped(metrics, driver)
+
+
+def test_every_metric_of_the_agent_is_in_the_document_and_no_other():
+    """docs/metrics.md has a table of them."""
+    text = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
+    table = text.partition("## The agent's")[2]
+    documented = set(re.findall(r"`(steelyard_\w+)`", table))
+    driver = Driver().booted()
+    exposed = Metrics().expose(status(driver.fleet, driver.now)).decode()
+    families = re.findall(r"^# TYPE (\S+) \S+$", exposed, flags=re.MULTILINE)
+    assert documented == set(families)
+
+
+def test_a_runtime_that_is_away_is_shown_and_counted():
+    """For how long while it lasts, and how often for good."""
+    driver = Driver().booted()
+    driver.tell(RuntimeLost("no engine"))
+    driver.now += 5
+    told = scraped(Metrics(), driver)
+    assert told["steelyard_runtime_away_seconds", ""] == 5
+    assert told["steelyard_runtime_losses_total", ""] == 1
+    driver.tell(RuntimeFound())
+    told = scraped(Metrics(), driver)
+    assert told["steelyard_runtime_away_seconds", ""] == 0
+    assert told["steelyard_runtime_losses_total", ""] == 1

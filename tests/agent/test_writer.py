@@ -36,6 +36,20 @@ class Fragile(MemoryStore):
         await super().write(changes, holder)
 
 
+class Slow(MemoryStore):
+    """A store whose write takes as long as a test wants."""
+
+    def __init__(self) -> None:
+        super().__init__("app")
+        self.asked = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def write(self, changes: Sequence[Change], holder: str = "") -> None:
+        self.asked.set()
+        await self.go_on.wait()
+        await super().write(changes, holder)
+
+
 @asynccontextmanager
 async def writing(store: MemoryStore):
     writer = Writer(store, pause=0.01)
@@ -60,6 +74,20 @@ async def test_what_could_not_be_written_is_written_when_the_store_is_back():
         await writer.flush(timeout=10)
         assert [(r.name, r.score) for r in await store.workers()] == [("a", 2)]
         assert writer.down == ""
+
+
+async def test_a_change_made_during_a_write_is_written_after_it():
+    """The same worker has a newer score, and another one is gone, before the store has answered."""
+    store = Slow()
+    async with writing(store) as writer:
+        writer.save(record("a", 1))
+        writer.save(record("b", 1))
+        await store.asked.wait()
+        writer.save(record("a", 2))
+        writer.forget("b")
+        store.go_on.set()
+        await writer.flush(timeout=10)
+        assert [(r.name, r.score) for r in await store.workers()] == [("a", 2)]
 
 
 async def test_limits_and_deletions_are_written():

@@ -18,14 +18,27 @@ from steelyard.balancer.identity import Pair
 PEM = serialization.Encoding.PEM
 DAY = timedelta(days=1)
 _CONSTRAINTS = x509.BasicConstraints(ca=True, path_length=0)
+_USAGE = x509.KeyUsage(
+    digital_signature=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 @cache
 def _root() -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     key = ec.generate_private_key(ec.SECP256R1())
-    builder = _builder("Steelyard tests", key, datetime.now(UTC) - DAY, datetime.now(UTC) + DAY)
-    signed = builder.issuer_name(_name("Steelyard tests")).add_extension(_CONSTRAINTS, True)
-    return key, signed.sign(key, hashes.SHA256())
+    begins, ends = datetime.now(UTC) - DAY, datetime.now(UTC) + DAY
+    builder = _builder("Steelyard tests", key, begins, ends, issuer=key)
+    builder = builder.issuer_name(_name("Steelyard tests"))
+    builder = builder.add_extension(_CONSTRAINTS, True).add_extension(_USAGE, True)
+    return key, builder.sign(key, hashes.SHA256())
 
 
 def _name(text: str) -> x509.Name:
@@ -33,8 +46,15 @@ def _name(text: str) -> x509.Name:
 
 
 def _builder(
-    name: str, key: ec.EllipticCurvePrivateKey, begins: datetime, ends: datetime
+    name: str,
+    key: ec.EllipticCurvePrivateKey,
+    begins: datetime,
+    ends: datetime,
+    issuer: ec.EllipticCurvePrivateKey,
 ) -> x509.CertificateBuilder:
+    """A certificate with both key identifiers, which Python's `ssl` demands since 3.13."""
+    own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    above = x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer.public_key())
     return (
         x509.CertificateBuilder()
         .subject_name(_name(name))
@@ -42,6 +62,8 @@ def _builder(
         .serial_number(x509.random_serial_number())
         .not_valid_before(begins)
         .not_valid_after(ends)
+        .add_extension(own, critical=False)
+        .add_extension(above, critical=False)
     )
 
 
@@ -65,7 +87,7 @@ def issue(
     root_key, root = _root()
     key = ec.generate_private_key(ec.SECP256R1())
     begins, ends = begins or datetime.now(UTC) - DAY, ends or datetime.now(UTC) + DAY
-    builder = _builder("A server", key, begins, ends).issuer_name(root.subject)
+    builder = _builder("A server", key, begins, ends, root_key).issuer_name(root.subject)
     if names:
         listed = x509.SubjectAlternativeName([_alternative(name) for name in names])
         builder = builder.add_extension(listed, critical=False)
@@ -93,7 +115,8 @@ def root_file(folder: Path) -> Path:
 
 
 def trusting() -> ssl.SSLContext:
-    """A client's context; it checks names as every client does."""
+    """A client's context that checks names, and checks as strictly as Python 3.13 by default."""
     context = ssl.create_default_context(cadata=_root()[1].public_bytes(PEM).decode())
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
     context.set_alpn_protocols(["h2", "http/1.1"])
     return context

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from steelyard.balancer.answer import Answer
+from steelyard.balancer.date import Date
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import Forward
 from steelyard.balancer.framing import ChunkedBody
@@ -20,6 +21,18 @@ from steelyard.balancer.origin import Manner, Origin
 
 LIMIT = 32 * 1024
 FIELDS = 100
+
+
+class Noon(Date):
+    """The same date at any time, so that answers can be compared."""
+
+    __slots__ = ()
+
+    def line(self) -> bytes:
+        return b"\r\nDate: Wed, 18 Nov 2026 12:00:00 GMT"
+
+
+NOON = Noon()
 
 
 class Same(Manner):
@@ -157,7 +170,7 @@ class Relay:
 
 def answer(pieces: Iterable[bytes], request: bytes = b"GET / HTTP/1.1\r\nHost: a.org") -> Relay:
     """Read a worker's bytes in these pieces; then it closes."""
-    reader = Answer(request_head(request), Reader(LIMIT, FIELDS))
+    reader = Answer(request_head(request), Reader(LIMIT, FIELDS), NOON)
     relay = Relay()
     try:
         for piece in pieces:

@@ -19,7 +19,7 @@ import struct
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
@@ -31,8 +31,9 @@ from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
 
-PATIENCE = 10.0  # how long a test waits for something that must happen
+PATIENCE = 120.0  # seconds; ends a test that hangs: nothing that works takes so long
 GET = b"GET / HTTP/1.1\r\nHost: a.org\r\n\r\n"
+BAD = b"GET / HTTP/1.1\nHost: a.org\n\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
@@ -381,6 +382,13 @@ class Stage:
         yield
         self._freezer.go_on.set()
 
+    def time_out(self, handlers: Collection[Handler]) -> None:
+        """The time that these have is over, now; they must have a limit to be over."""
+        with self.frozen():
+            for handler in list(handlers):
+                assert handler.deadline < inf
+                handler.deadline = 0.0
+
     def handlers(self) -> list[object]:
         """All that is in the plane's loop."""
         return list(self.plane.loop.handlers())
@@ -390,6 +398,14 @@ class Stage:
         with self.call() as client:
             client.send(request)
             return client.answer(to=request.split(b" ")[0])
+
+    def go_round(self, times: int = 2) -> None:
+        """Wait until the loop has seen to all that was there before.
+
+        A request that is refused at once needs no worker, and each is read in a later round.
+        """
+        for _ in range(times):
+            assert self.get(BAD).status == 400
 
     def inflight(self) -> int:
         return sum(worker.tally.inflight for worker in self.directory)

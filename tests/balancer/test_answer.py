@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from steelyard.balancer.answer import Answer
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.grammar import Reader
-from tests.balancer.reading import request_head
+from tests.balancer.reading import NOON, request_head
 
 NEW = request_head(b"GET / HTTP/1.1\r\nHost: a")
 OLD = request_head(b"GET / HTTP/1.0\r\nConnection: keep-alive")
@@ -32,7 +32,7 @@ ANSWERS = [
 
 def played(request: object, pieces: list[bytes]) -> object:
     """What becomes of an answer that comes in these pieces: bytes without chunking, and more."""
-    answer = Answer(request, Reader(1000, 50))  # type: ignore[arg-type]
+    answer = Answer(request, Reader(1000, 50), NOON)  # type: ignore[arg-type]
     out = b""
     try:
         for piece in pieces:
@@ -102,7 +102,7 @@ def test_which_client_connections_go_on(request_head: object, answer: bytes, kee
 )
 def test_which_worker_connections_go_on(raw: bytes, reusable: bool) -> None:
     """A worker's connection is used again when it wishes so and nothing is left on it."""
-    answer = Answer(NEW, Reader(1000, 50))
+    answer = Answer(NEW, Reader(1000, 50), NOON)
     answer.feed(raw, closing=False)
     assert answer.done
     assert answer.reusable() is reusable
@@ -110,13 +110,13 @@ def test_which_worker_connections_go_on(raw: bytes, reusable: bool) -> None:
 
 def test_closing_is_said() -> None:
     """When the client's connection will end, the answer tells."""
-    answer = Answer(NEW, Reader(1000, 50))
+    answer = Answer(NEW, Reader(1000, 50), NOON)
     assert b"Connection: close" in bytes(answer.feed(ANSWERS[0], closing=True))
 
 
 def test_a_cut_answer_has_no_end() -> None:
     """Only an answer without a length may end with its connection."""
-    answer = Answer(NEW, Reader(1000, 50))
+    answer = Answer(NEW, Reader(1000, 50), NOON)
     answer.feed(ANSWERS[0][:-1], closing=False)
     with pytest.raises(BadMessageError):
         answer.end()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from steelyard.balancer.certificate import read_certificate
 from steelyard.errors import MalformedError
-from tests.balancer.authority import issue
+from tests.balancer.authority import issue, root_file
+from tests.strict import complaints
 
 
 def test_names_and_times(tmp_path: Path) -> None:
@@ -24,6 +25,14 @@ def test_names_and_times(tmp_path: Path) -> None:
     read = read_certificate(file.read_text())
     assert read.names == ("a.org", "*.b.org", "xn--gre-6ka8l.de")
     assert (read.begins, read.ends) == (begins, ends)
+
+
+@pytest.mark.needs("openssl")
+def test_a_strict_check_finds_nothing_wrong_with_the_certificates_of_tests(tmp_path: Path) -> None:
+    """Otherwise tests of TLS would fail on a Python that checks strictly, such as 3.13."""
+    file, _ = issue(tmp_path, "a.org")
+    for certificate in (root_file(tmp_path), file):
+        assert complaints(root_file(tmp_path), certificate) == ""
 
 
 def test_many_names(tmp_path: Path) -> None:

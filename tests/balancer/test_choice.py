@@ -14,7 +14,7 @@ import pytest
 from steelyard.balancer.gauge import GAUGES
 from steelyard.config.settings import Policy
 from steelyard.select import KEYED, POLICIES
-from tests.balancer.stage import GET, OK, Conn, Stage, always, stage, until
+from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, always, stage, until
 
 NAMES = get_args(Policy)
 
@@ -53,7 +53,7 @@ def test_workers_are_measured(policy: str) -> None:
     def slow(conn: Conn) -> None:
         while True:
             conn.request()
-            assert go.wait(10)
+            assert go.wait(PATIENCE)
             conn.send(OK)
 
     with stage(slow, always(), policy=policy) as s, contextlib.ExitStack() as clients:

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tests.balancer.stage import GET, OK, Conn, always, once, stage, unacknowledged, until
+from tests.balancer.stage import GET, OK, PATIENCE, Conn, always, once, stage, unacknowledged, until
 from tests.balancer.test_framing import test_bad_chunks as chunk_table
 from tests.balancer.test_grammar import BAD
 
@@ -296,7 +296,7 @@ def test_slow_reader_stops_the_worker() -> None:
 
     with stage(flood) as s, s.call() as client:
         client.send(GET)
-        assert stalled.wait(10)
+        assert stalled.wait(PATIENCE)
         assert sent < size
         client.head()
         got = len(client.data)
@@ -313,7 +313,7 @@ def test_slow_worker_stops_the_client() -> None:
 
     def lazy(conn: Conn) -> None:
         conn.head()
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         left = size - len(conn.data)
         while left:
             left -= len(conn.sock.recv(2**20))
@@ -332,6 +332,61 @@ def test_slow_worker_stops_the_client() -> None:
         while left:
             left -= client.sock.send(piece[:left])
         assert client.answer().status == 200
+
+
+def test_pipelined_bytes_are_bounded() -> None:
+    """What is sent behind a request that is being answered stays with the client, too."""
+    go = threading.Event()
+
+    def late(conn: Conn) -> None:
+        conn.request()
+        assert go.wait(PATIENCE)
+        conn.send(OK)
+        always()(conn)
+
+    piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+    with stage(late) as s, s.call() as client:
+        client.send(GET)
+        until(lambda: len(s.worker.seen) == 1)
+        client.send(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
+        left, pieces = memoryview(b""), 0
+        client.sock.setblocking(False)
+        while pieces < 100:
+            left, pieces = left or memoryview(piece), pieces + (not left)
+            try:
+                left = left[client.sock.send(left) :]
+            except BlockingIOError:
+                waiting = unacknowledged(client.sock)
+                s.go_round(5)
+                if unacknowledged(client.sock) == waiting:
+                    break  # the loop had its turns, and took nothing
+        assert pieces < 100
+        client.sock.settimeout(PATIENCE)
+        go.set()
+        client.send(bytes(left) + b"0\r\n\r\n")
+        assert [client.answer().status, client.answer().status] == [200, 200]
+        assert len(s.worker.seen[1].body) == 0x10000 * pieces
+
+
+def test_a_slow_reader_buys_no_time_by_sending() -> None:
+    """One that has not taken its answer is cut off in time, whatever it sends meanwhile."""
+    large = b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
+    limits = {"body_timeout": 1.0, "head_timeout": 3600.0}
+    with (
+        stage(always(large), send_buffer=4096, **limits) as s,
+        s.call(receive_buffer=4096) as client,
+    ):
+        client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        client.send(GET)
+        until(lambda: s.total("requests") == 1 and s.inflight() == 0)
+
+        def cut_off() -> bool:
+            with contextlib.suppress(ConnectionError):
+                client.send(b"x")
+            return not s.plane.clients
+
+        until(cut_off)
 
 
 def test_answer_of_a_worker_that_is_gone_waits_for_a_slow_client() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
+from email.utils import parsedate_to_datetime
 
 import pytest
 
 from steelyard.balancer.forward import IDEMPOTENT
-from tests.balancer.stage import GET, OK, Conn, always, once, stage, unacknowledged, until
+from tests.balancer.stage import GET, OK, PATIENCE, Conn, always, once, stage, unacknowledged, until
 
 POST = b"POST /p HTTP/1.1\r\nHost: a.org\r\nContent-Length: 5\r\n\r\nhello"
 
@@ -121,7 +123,7 @@ def test_chunked_answer_arrives_piece_by_piece() -> None:
     def slow(conn: Conn) -> None:
         conn.request()
         conn.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         conn.send(b"3\r\ndef\r\n0\r\n\r\n")
 
     with stage(slow) as s, s.call() as client:
@@ -282,7 +284,7 @@ def test_early_answer_that_is_found_after_the_connection_broke() -> None:
     def play(conn: Conn) -> None:
         conn.until(b"abc")
         conn.sock.recv(1, socket.MSG_PEEK)
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         until(lambda: unacknowledged(conn.sock) == 0)
         conn.sock.close()
@@ -296,7 +298,7 @@ def test_early_answer_that_is_found_after_the_connection_broke() -> None:
         with s.frozen():
             client.send(b"ghi")
             go.set()
-            assert gone.wait(10)
+            assert gone.wait(PATIENCE)
         client.send(b"x" * (size - 9))
         assert client.answer().body == body
 
@@ -372,6 +374,20 @@ def test_malformed_answers(answer: bytes) -> None:
         assert client.answer().status == 502
 
 
+def test_the_words_of_a_malformed_answer_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """The client is told that the answer is malformed, and only the log what it said."""
+    with stage(once(b"HTTP/1.1 secret\r\n\r\n"), retries=0) as s:
+        assert s.get().body == b"502 Bad Gateway: the worker's answer is malformed\n"
+    assert "secret" in caplog.text
+
+
+def test_a_worker_that_accepts_and_closes() -> None:
+    """It was reached, and the client is not told otherwise."""
+    with stage(once(b""), retries=0) as s:
+        body = s.get().body
+        assert body == b"502 Bad Gateway: a worker accepted the request and closed unanswered\n"
+
+
 def test_bytes_behind_an_answer() -> None:
     """A worker that says too much loses its connection, and nobody else gets the surplus."""
     with stage(always(OK + b"HTTP/1.1 200 OK\r\n")) as s, s.call() as client:
@@ -396,7 +412,7 @@ def test_cut_answers_are_seen_to_be_cut(kind: str, answer: bytes) -> None:
     def play(conn: Conn) -> None:
         conn.request()
         conn.send(answer)
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         if kind == "bad chunk later":
             conn.send(b"zz\r\n")
 
@@ -416,7 +432,7 @@ def test_cut_endless_answer_of_an_old_client_is_reset() -> None:
     def play(conn: Conn) -> None:
         conn.request()
         conn.send(b"HTTP/1.1 200 OK\r\n\r\nabc")
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         conn.reset()
 
     with stage(play) as s, s.call() as client:
@@ -567,7 +583,7 @@ def test_client_resets_while_it_waits() -> None:
         client.send(GET)
         until(lambda: len(s.worker.seen) == 1)
         client.reset()
-        assert ended.wait(10)
+        assert ended.wait(PATIENCE)
         until(lambda: s.inflight() == 0)
         assert s.total("failures") == 0
         assert s.get().status == 200
@@ -590,7 +606,7 @@ def test_client_leaves_within_the_answer() -> None:
         with s.call() as client:
             client.send(GET)
             client.exactly(100_000)
-        assert ended.wait(10)
+        assert ended.wait(PATIENCE)
         until(lambda: s.inflight() == 0)
 
 
@@ -607,7 +623,7 @@ def test_client_leaves_within_its_body() -> None:
         with s.call() as client:
             client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc")
             until(lambda: b"abc" in s.worker.bytes)
-        assert ended.wait(10)
+        assert ended.wait(PATIENCE)
         until(lambda: s.inflight() == 0)
 
 
@@ -618,7 +634,7 @@ def test_half_closed_client_gets_its_answer() -> None:
     def play(conn: Conn) -> None:
         while True:
             conn.request()
-            assert go.wait(10)
+            assert go.wait(PATIENCE)
             conn.send(OK)
 
     with stage(play) as s, s.call() as client:
@@ -629,3 +645,65 @@ def test_half_closed_client_gets_its_answer() -> None:
         assert client.answer().body == b"ok"
         assert client.answer().body == b"ok"
         assert client.ended()
+
+
+# Requests that are for us
+
+
+@pytest.mark.parametrize("target", [b"/", b"*"])
+def test_an_options_that_may_not_be_forwarded(target: bytes) -> None:
+    """With Max-Forwards: 0 we are its last recipient, and the connection goes on."""
+    ask = b"OPTIONS " + target + b" HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n"
+    with stage(always()) as s, s.call() as client:
+        client.send(ask + GET)
+        answer = client.answer()
+        assert answer.status == 200
+        assert answer.get(b"allow") == b"GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"
+        assert answer.get(b"content-length") == b"0"
+        assert client.answer().get(b"via") is not None
+        assert [request.start for request in s.worker.seen] == [b"GET / HTTP/1.1"]
+        assert s.plane.own == {200: 1}
+
+
+def test_an_options_for_us_with_a_body() -> None:
+    """It is answered at once; the connection, where its body may follow, is closed."""
+    with stage(always()) as s, s.call() as client:
+        client.send(
+            b"OPTIONS / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\nContent-Length: 9\r\n\r\n"
+        )
+        answer = client.answer()
+        assert (answer.status, answer.get(b"connection")) == (200, b"close")
+        assert client.ended()
+        assert s.worker.accepted == 0
+
+
+def test_a_trace_that_may_not_be_forwarded() -> None:
+    """A TRACE that ends here is refused: it would show what proxies before us have added."""
+    with stage(always()) as s, s.call() as client:
+        client.send(b"TRACE / HTTP/1.1\r\nHost: a\r\nCookie: x\r\nMax-Forwards: 0\r\n\r\n")
+        answer = client.answer()
+        assert answer.status == 501
+        assert b"Cookie" not in answer.body
+        assert s.worker.accepted == 0
+
+
+# Dates
+
+
+@pytest.mark.parametrize("status", [b"200 OK", b"204 No", b"304 Same", b"404 Nope", b"500 Oh"])
+def test_an_answer_without_a_date_gets_one(status: bytes) -> None:
+    """Of now, whatever its status."""
+    reply = b"HTTP/1.1 " + status + b"\r\nContent-Length: 0\r\n\r\n"
+    with stage(always(reply)) as s:
+        date = s.get().get(b"date")
+    assert date is not None
+    assert abs(parsedate_to_datetime(date.decode()).timestamp() - time.time()) < PATIENCE
+
+
+def test_interim_answers_get_no_date() -> None:
+    """Only the final answer has one."""
+    hint = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    with stage(always(hint + OK)) as s, s.call() as client:
+        client.send(GET)
+        assert client.until(b"\r\n\r\n") == hint
+        assert client.answer().get(b"date") is not None

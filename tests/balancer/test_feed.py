@@ -22,6 +22,8 @@ from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
 from steelyard.core.report import Report, parse_report
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, always, stage, until
+from tests.ports import free_port
+from tests.stranger import stranger
 
 TOKEN = "s3cret"
 
@@ -108,11 +110,15 @@ async def attempts(port: int, count: int) -> None:
 
 @contextlib.asynccontextmanager
 async def control(
-    s: Stage, agent: FakeAgent, token: Path, *others: FakeAgent
+    s: Stage,
+    agent: FakeAgent,
+    token: Path,
+    *others: FakeAgent,
+    rng: random.Random | None = None,
 ) -> AsyncIterator[Control]:
     urls = tuple(f"ws://127.0.0.1:{one.port}" for one in (agent, *others))
     source = AgentSource(urls, token)
-    made = Control(s.plane, "b/1", source, random.Random(0))
+    made = Control(s.plane, "b/1", source, rng or random.Random(0))
     starting = asyncio.create_task(asyncio.to_thread(made.start))
     try:
         yield made
@@ -276,10 +282,59 @@ async def test_a_refused_token(
     assert "no queue to serve from yet" in errors[0]
 
 
+class Rounds(random.Random):
+    """Counts the pauses of a feed between its rounds, and makes them short."""
+
+    pauses = 0
+
+    def uniform(self, a: float, b: float) -> float:
+        self.pauses += (a, b) == (0.5, 1.0)
+        return 0.001
+
+
+@pytest.fixture
+def absent() -> FakeAgent:
+    """An agent that does not listen."""
+    made = FakeAgent()
+    made.port = free_port()
+    return made
+
+
+async def test_an_agent_that_starts_later_is_no_trouble(
+    absent: FakeAgent,
+    token: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A balancer that comes up before its agent says nothing while the grace lasts."""
+    monkeypatch.setattr(feed, "GRACE", 1000.0)
+    rounds = Rounds(0)
+    with stage() as s:
+        async with control(s, absent, token, rng=rounds):
+            await asyncio.to_thread(until, lambda: rounds.pauses > 10)
+    assert caplog.text == ""
+
+
+async def test_an_agent_that_never_comes_is_told_in_plain_words(
+    absent: FakeAgent,
+    token: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After the grace the message says what is wrong and what to look at, without a number."""
+    monkeypatch.setattr(feed, "GRACE", 0.0)
+    with stage() as s:
+        async with control(s, absent, token):
+            await asyncio.to_thread(until, lambda: "no queue to serve from yet" in caplog.text)
+    assert "nobody listens there; is the agent running?" in caplog.text
+    assert "Errno" not in caplog.text
+
+
 async def test_a_missing_token_file(
-    agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
+    agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A missing file is named, with what to do; the agent may have it written later."""
+    monkeypatch.setattr(feed, "GRACE", 0.0)
     missing = token.with_name("missing")
     with stage() as s:
         async with control(s, agent, missing):
@@ -308,3 +363,34 @@ async def test_host_names_are_resolved(agent: FakeAgent, token: Path) -> None:
             named = s.worker.entry().model_copy(update={"host": "localhost"})
             await link.send(queue(2, named))
             await asyncio.to_thread(until, lambda: s.get().status == 200)
+
+
+async def test_the_queue_of_another_application_is_refused(
+    agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The application of the first queue is served on, and the log says what is wrong."""
+    with stage(always()) as s:
+        async with control(s, agent, token):
+            link = await agent.linked()
+            await link.send(queue(2, s.worker.entry()))
+            await agent.report(version=2)
+            await link.send(queue(9).replace('"application":"a"', '"application":"other"'))
+            link = await agent.linked()
+            await link.send(queue(3, s.worker.entry()))
+            await agent.report(version=3)
+            assert await get(s) == 200
+    assert "it leads the application 'other', not 'a'" in caplog.text
+
+
+@pytest.mark.needs("root")
+async def test_another_user_in_the_agents_place_gets_no_token(
+    token: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An agent that is killed leaves its port to whoever takes it: the balancer says so, and sends
+    the stranger nothing."""
+    with stage(always()) as s, stranger(tmp_path / "log") as other:
+        place = FakeAgent()
+        place.port = other.port
+        async with control(s, place, token):
+            await asyncio.to_thread(until, lambda: "another user" in caplog.text)
+        assert set(other.lines) <= {"connected", "got b''"}

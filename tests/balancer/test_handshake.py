@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from steelyard.balancer import shed
+from steelyard.balancer.handshake import Handshake
 from tests.balancer.authority import root_file, trusting
 from tests.balancer.secure import Hands, call, secured, tls_stage
-from tests.balancer.stage import GET, Stage, always, until
+from tests.balancer.stage import GET, PATIENCE, Stage, always, until
 
 V1 = b"PROXY TCP4 192.0.2.7 192.0.2.1 1000 443\r\n"
 LOOPBACK = {"trusted_proxies": ["127.0.0.1"], "proxy_protocol": "on"}
@@ -25,7 +26,7 @@ def s_client(scene: Stage, folder: Path, *options: str, say: bytes = b"") -> str
     """What `openssl s_client` prints."""
     command = ["openssl", "s_client", "-connect", f"127.0.0.1:{scene.port}", *options]
     command += ["-servername", "a.org", "-CAfile", str(root_file(folder)), "-verify_return_error"]
-    done = subprocess.run(command, input=say, capture_output=True, timeout=20, check=False)
+    done = subprocess.run(command, input=say, capture_output=True, timeout=PATIENCE, check=False)
     return (done.stdout + done.stderr).decode(errors="replace")
 
 
@@ -126,7 +127,9 @@ def test_a_silent_client_is_cut(tmp_path: Path) -> None:
 
 def test_a_client_silent_after_the_handshake_is_cut(tmp_path: Path) -> None:
     """Its first head has a time limit, too."""
-    with tls_stage(tmp_path, always(), head_timeout=0.3) as s, call(s) as client:
+    with tls_stage(tmp_path, always(), head_timeout=PATIENCE) as s, call(s) as client:
+        until(lambda: not any(isinstance(one, Handshake) for one in s.handlers()))
+        s.time_out(s.plane.clients)
         assert client.rest() == b""
 
 
@@ -178,6 +181,35 @@ def test_plain_http(tmp_path: Path, words: bytes) -> None:
         assert b"https://" in answer.body
         assert client.ended()
         assert s.worker.bytes == b""
+
+
+def test_plain_http_is_in_the_access_log(tmp_path: Path) -> None:
+    """With method, host, target and id of the request, and the client is told the same id."""
+    ask = b"PUT /a?b HTTP/1.1\r\nHost: a.org\r\nContent-Length: 3\r\n\r\nabc"
+    with tls_stage(tmp_path, always(), access_log="-") as s, s.call() as client:
+        client.send(ask)
+        answer = client.answer()
+        journal = s.plane.journal
+        assert journal is not None
+        [note] = journal.take(2)
+        assert (note.status, note.size, note.outcome) == (400, len(answer.body), "refused")
+        assert note.head is not None
+        assert (note.head.method, note.head.target) == (b"PUT", b"/a?b")
+        assert note.head.host == b"a.org"
+        assert note.head.request_id
+        assert answer.get(b"x-request-id") == note.head.request_id
+
+
+@pytest.mark.parametrize("words", [b"G", b"GET / HTTP/1.1", b"nonsense\r\n\r\n"])
+def test_plain_text_without_a_first_line_is_in_the_access_log(tmp_path: Path, words: bytes) -> None:
+    """Of a request whose first line is not there, only who asked and the answer are noted."""
+    with tls_stage(tmp_path, always(), access_log="-") as s, s.call() as client:
+        client.send(words)
+        assert client.answer().status == 400
+        journal = s.plane.journal
+        assert journal is not None
+        [note] = journal.take(2)
+        assert (note.peer, note.head, note.status) == (b"127.0.0.1", None, 400)
 
 
 def test_an_untrusted_client(tmp_path: Path) -> None:

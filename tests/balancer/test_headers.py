@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +10,7 @@ from steelyard.balancer.fields import SPECIAL
 from steelyard.balancer.headers import answer_start, interim, request_start
 from steelyard.balancer.heads import RequestHead
 from steelyard.balancer.origin import Manner, Origin
-from tests.balancer.reading import answer_head, request_head
+from tests.balancer.reading import NOON, answer_head, request_head
 
 
 class Same(Manner):
@@ -70,18 +71,35 @@ def answered(*lines: bytes, chunked: bool = False, keep: bool = True, new: bool 
     """The head a client gets for these lines of a worker."""
     request = RequestHead(b"GET", b"", new)
     request.request_id = b"p-1"
-    return answer_start(answer_head(b"\r\n".join(lines)), chunked, keep, request)
+    return answer_start(answer_head(b"\r\n".join(lines)), chunked, keep, request, NOON)
 
 
 def test_answers() -> None:
     """Status, reason and fields stay; what we say about the connection is about the client's."""
-    lines = (b"HTTP/1.0 404 Nope", b"Set-Cookie: a", b"Set-Cookie: b", b"Connection: close")
-    kept = b"HTTP/1.1 404 Nope\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n"
+    lines = (b"HTTP/1.0 404 Nope", b"Set-Cookie: a", b"Date: x", b"Connection: close")
+    kept = b"HTTP/1.1 404 Nope\r\nSet-Cookie: a\r\nDate: x\r\n"
     name = b"Via: 1.1 steelyard\r\nX-Request-ID: p-1\r\n\r\n"
     assert answered(*lines) == kept + name
     assert answered(*lines, keep=False) == kept + b"Connection: close\r\n" + name
     assert answered(*lines, new=False) == kept + b"Connection: keep-alive\r\n" + name
     assert answered(*lines, chunked=True) == kept + b"Transfer-Encoding: chunked\r\n" + name
+
+
+@pytest.mark.parametrize(
+    ("lines", "dates"),
+    [
+        ((), [NOON.line()[2:]]),
+        ((b"Date: x",), [b"Date: x"]),
+        ((b"date: x",), [b"date: x"]),
+        ((b"DATE:x",), [b"DATE:x"]),
+        ((b"Data: x", b"X-Date: x"), [NOON.line()[2:]]),
+        ((b"Date: x", b"Connection: date"), [NOON.line()[2:]]),
+    ],
+)
+def test_the_date_of_an_answer(lines: tuple[bytes, ...], dates: list[bytes]) -> None:
+    """A worker's own date stays; an answer that would reach the client without one gets ours."""
+    got = answered(b"HTTP/1.1 200 OK", *lines).split(b"\r\n")
+    assert [line for line in got if line.lower().startswith(b"date:")] == dates
 
 
 def test_no_length_in_204() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 
+import pytest
+
 from steelyard.balancer import journal
+from steelyard.balancer.access_log import as_json
 from steelyard.balancer.journal import COMPLETE, Journal, Note
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, always, once, stage, until
 from tests.balancer.test_tunnel import ASK, SWITCH
@@ -119,3 +123,53 @@ def test_a_request_is_noted_once() -> None:
         go.set()
         assert client.answer().status == 200
         assert outcome(noted(s)[0]) == (200, 2, "w1", "complete")
+
+
+LONG = b"GET /long HTTP/1.1\r\nHost: a.org\r\nX: "
+REFUSALS = {
+    "head too large": (431, LONG + b"a" * 2000),
+    "too many fields": (431, b"GET /long HTTP/1.1\r\nHost: a.org" + b"\r\nA: b" * 60 + b"\r\n\r\n"),
+    "body too large": (413, b"GET /long HTTP/1.1\r\nHost: a.org\r\nContent-Length: 99\r\n\r\n"),
+    "head too slow": (408, b"GET /long HTTP/1.1\r\nHost: a.org\r\nUser-"),
+    "no such version": (505, b"GET /long HTTP/2.0\r\nHost: a.org\r\n\r\n"),
+    "bad field": (400, b"GET /long HTTP/1.1\r\nHost: a.org\r\nA b: c\r\n\r\n"),
+    "bad Max-Forwards": (400, b"OPTIONS /long HTTP/1.1\r\nHost: a.org\r\nMax-Forwards: x\r\n\r\n"),
+    "no worker": (503, b"GET /long HTTP/1.1\r\nHost: a.org\r\n\r\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "data"), REFUSALS.values(), ids=REFUSALS)
+def test_a_refused_request_has_a_name(status: int, data: bytes) -> None:
+    """Method, host, target and id of a refused request are noted; its answer has the same id."""
+    limits = {"head": 1024, "fields": 50, "body": 10, "head_timeout": 0.5}
+    with stage(access_log="-", **limits) as s, s.call() as client:
+        client.send(data)
+        answer = client.answer()
+        assert answer.status == status
+        (note,) = noted(s)
+    assert note.head is not None
+    assert (note.status, note.outcome) == (status, "refused")
+    assert note.head.method == data.split(b" ")[0]
+    assert (note.head.host, note.head.target) == (b"a.org", b"/long")
+    assert note.head.request_id == answer.get(b"x-request-id") != b""
+    line = json.loads(as_json(note, 0.0))
+    assert (line["target"], line["protocol"]) == ("/long", data.split()[2].decode())
+
+
+def test_a_malformed_request_line_has_none() -> None:
+    """Nothing is made up for a request whose first line cannot be read."""
+    with stage(access_log="-") as s, s.call() as client:
+        client.send(b"GET /a b HTTP/1.1\r\nHost: a.org\r\n\r\n")
+        assert client.answer().status == 400
+        (note,) = noted(s)
+    assert note.head is None
+
+
+def test_a_proxy_gives_a_refused_request_its_id() -> None:
+    """The id of a trusted proxy names a request, refused or not."""
+    with stage(access_log="-", body=1, trusted_proxies=("127.0.0.0/8",)) as s, s.call() as client:
+        client.send(b"PUT / HTTP/1.1\r\nHost: a\r\nX-Request-ID: mine\r\nContent-Length: 2\r\n\r\n")
+        assert client.answer().get(b"x-request-id") == b"mine"
+        (note,) = noted(s)
+    assert note.head is not None
+    assert note.head.request_id == b"mine"

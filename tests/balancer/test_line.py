@@ -110,7 +110,7 @@ class Door:
     def __call__(self, conn: Conn) -> None:
         while True:
             conn.request()
-            assert self.open.acquire(timeout=10)
+            assert self.open.acquire(timeout=PATIENCE)
             conn.send(OK)
 
 
@@ -284,13 +284,38 @@ def test_a_body_waits_with_its_request() -> None:
         assert s.worker.accepted == 1
 
 
+def test_a_client_in_line_is_not_late_when_we_do_not_read() -> None:
+    """Its body waits for a worker; a client that could send on and does not is late meanwhile."""
+    door = Door()
+    post = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n"
+    with (
+        stage(door, worker_concurrency=1, body_timeout=0.3, waiting_time=PATIENCE) as s,
+        s.call() as first,
+        s.call() as second,
+        s.call() as idler,
+    ):
+        first.send(GET)
+        until(lambda: s.inflight() == 1)
+        second.send(post)
+        writer = threading.Thread(target=second.send, args=(b"x" * 4_000_000,))
+        writer.start()
+        until(lambda: any(not client.mask & 1 for client in s.plane.clients))  # it is held back
+        idler.send(post)
+        assert idler.answer().status == 408
+        s.go_round()
+        door.open.release(2)
+        assert first.answer().status == second.answer().status == 200
+        writer.join()
+        assert s.worker.seen[-1].body == b"x" * 4_000_000
+
+
 def test_a_retry_waits_for_room_at_another_worker() -> None:
     """A worker that fails while the others are full costs a wait, not a request."""
     door, fall = Door(), threading.Event()
 
     def falls(conn: Conn) -> None:
         conn.request()
-        assert fall.wait(10)
+        assert fall.wait(PATIENCE)
 
     with stage(falls, door, worker_concurrency=1, policy="least_in_flight", retries=1) as s:
         with s.call() as first, s.call() as second:

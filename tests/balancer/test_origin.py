@@ -129,6 +129,55 @@ def test_a_stranger_on_the_stage() -> None:
         assert told(s)[0].get(b"x-request-id") != seen.get(b"x-request-id")
 
 
+PROXY_FIELDS = (
+    b"X-Forwarded-Ssl: on",
+    b"X-Forwarded-Port: 1",
+    b"x-forwarded-prefix: /admin",
+    b"X-Forwarded-Server: evil",
+    b"X-Forwarded-Scheme: https",
+    b"X-FORWARDED-PROTOCOL: ssl",
+    b"X-Forwarded-A-Word-That-Nobody-Has-Ever-Thought-Of: 1",
+    b"X-Url-Scheme: https",
+    b"Front-End-Https: on",
+    b"X-Real-IP: 1.1.1.1",
+    b"True-Client-IP: 1.1.1.1",
+    b"X-Client-IP: 1.1.1.1",
+    b"X-Cluster-Client-IP: 1.1.1.1",
+    b"CF-Connecting-IP: 1.1.1.1",
+    b"SCRIPT_NAME: /admin",
+    b"Path-Info: /admin",
+)
+ORDINARY = (b"X-Forwarder: a", b"X-Requested-With: b", b"x_custom: c", b"X-Content-Type-Options: d")
+PROXY_REQUEST = b"\r\n".join(
+    (b"GET / HTTP/1.1", b"Host: a.org", *PROXY_FIELDS, *ORDINARY, b"", b"")
+)
+
+
+def _lower_name(line: bytes) -> bytes:
+    name, colon, value = line.partition(b":")
+    return name.lower() + colon + value
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_fields_that_only_a_proxy_sends(trusted: bool) -> None:
+    """A worker gets them as they came from a trusted proxy, and none of them from a stranger."""
+    with stage(always(), trusted_proxies=["127.0.0.0/8"] if trusted else []) as s:
+        s.get(PROXY_REQUEST)
+        seen = {name.lower() + b": " + value for name, value in s.worker.seen[0].fields}
+        assert seen >= {_lower_name(line) for line in ORDINARY}
+        passed = {line for line in PROXY_FIELDS if _lower_name(line) in seen}
+        assert passed == (set(PROXY_FIELDS) if trusted else set())
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+@pytest.mark.parametrize("name", [b"X_Forwarded_For", b"X_Forwarded-Port", b"True_Client-IP"])
+def test_underscores_that_wsgi_servers_fold(name: bytes, trusted: bool) -> None:
+    """A WSGI server cannot tell such a name from the one with dashes: the request is refused."""
+    with stage(always(), trusted_proxies=["127.0.0.0/8"] if trusted else []) as s:
+        assert s.get(GET[:-2] + name + b": 1\r\n\r\n").status == 400
+        assert not s.worker.seen
+
+
 def test_a_trusted_proxy_on_the_stage() -> None:
     """It is believed, and its id comes back."""
     with stage(always(), trusted_proxies=["127.0.0.0/8"], forwarded="both") as s:

@@ -56,7 +56,7 @@ def test_an_open_exchange_outlives_its_workers_place_in_the_ring() -> None:
 
     def slow(conn: Conn) -> None:
         conn.request()
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         conn.send(OK)
         assert conn.ended()
 
@@ -91,7 +91,7 @@ def test_idle_connection_that_the_worker_closes_is_dropped_at_once() -> None:
     def play(conn: Conn) -> None:
         conn.request()
         conn.send(OK)
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
 
     with stage(play) as s:
         assert s.get().status == 200
@@ -107,7 +107,7 @@ def test_idle_connection_that_speaks_out_of_turn_is_dropped() -> None:
     def play(conn: Conn) -> None:
         conn.request()
         conn.send(OK)
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         conn.send(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
         assert conn.ended()
 
@@ -209,7 +209,7 @@ def waiting_for(go: threading.Event) -> Play:
 
     def slow(conn: Conn) -> None:
         conn.request()
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         conn.send(OK)
 
     return slow
@@ -229,7 +229,7 @@ def test_stop_lets_exchanges_finish() -> None:
         conn.request()
         conn.send(OK)
         conn.request()
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         conn.send(OK)
 
     with stage(slow) as s, s.call() as busy, s.call() as quiet:

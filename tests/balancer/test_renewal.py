@@ -130,18 +130,19 @@ async def test_under_load(tmp_path: Path) -> None:
     files = {"tls_cert": [str(certificate)], "tls_key": [str(key)]}
     async with worker:
         with balancer("fixed", f"127.0.0.1:{port}", **files) as b:
-            stop = asyncio.Event()
-            load = [asyncio.create_task(_load(b, stop, fresh)) for fresh in (True, True, False)]
-            seen: set[str] = set()
-            try:
+            clients = [Client(b, fresh=fresh) for fresh in (True, True, False)]
+            async with asyncio.TaskGroup() as load:
+                for client in clients:
+                    load.create_task(client.ask_until_stopped())
+                seen: set[str] = set()
                 for number in range(3):
                     issue(tmp_path, "a.org", f"n{number}.org")
                     while f"n{number}.org" not in seen:
                         seen = await _names(b)
-            finally:
-                stop.set()
-            counts = await asyncio.gather(*load)
-    assert all(count > 10 for count in counts)
+                    for client in clients:
+                        await client.next_answer()
+                for client in clients:
+                    client.stopped = True
 
 
 async def _worker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -165,17 +166,28 @@ async def _names(b: Balancer) -> set[str]:
     return {value for _, value in told["subjectAltName"]}
 
 
-async def _load(b: Balancer, stop: asyncio.Event, fresh: bool) -> int:
-    """Ask until it is over, with a new connection each time or always on the same."""
-    count = 0
-    reader, writer = await _open(b)
-    while not stop.is_set():
-        writer.write(GET)
-        answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\nok"), 10)
-        assert answer.startswith(b"HTTP/1.1 200")
-        count += 1
-        if fresh:
-            writer.close()
-            reader, writer = await _open(b)
-    writer.close()
-    return count
+class Client:
+    """Asks with a new connection each time, or always on the same."""
+
+    def __init__(self, b: Balancer, *, fresh: bool) -> None:
+        self.stopped = False
+        self._balancer = b
+        self._fresh = fresh
+        self._answered = asyncio.Event()
+
+    async def next_answer(self) -> None:
+        """Wait for an answer that comes after this call."""
+        self._answered.clear()
+        await self._answered.wait()
+
+    async def ask_until_stopped(self) -> None:
+        reader, writer = await _open(self._balancer)
+        while not self.stopped:
+            writer.write(GET)
+            answer = await reader.readuntil(b"\r\n\r\nok")
+            assert answer.startswith(b"HTTP/1.1 200")
+            self._answered.set()
+            if self._fresh:
+                writer.close()
+                reader, writer = await _open(self._balancer)
+        writer.close()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 from steelyard.balancer import shed
-from tests.balancer.stage import GET, OK, Conn, Play, Stage, Wire, always, stage, until
+from steelyard.balancer.shed import BODY, BREATH, GRACE, HEAD, IDLE, PARTING, Shed
+from tests.balancer.stage import GET, OK, PATIENCE, Conn, Play, Stage, Wire, always, stage, until
 
 POST = b"POST / HTTP/1.1\r\nHost: a.org\r\nContent-Length: 100\r\n\r\n"
 
@@ -83,7 +85,7 @@ def patient(may_answer: threading.Event) -> Play:
     def play(conn: Conn) -> None:
         while True:
             conn.request()
-            assert may_answer.wait(10)
+            assert may_answer.wait(PATIENCE)
             conn.send(OK)
 
     return play
@@ -127,3 +129,53 @@ def test_it_is_told_once(no_grace: None, caplog: pytest.LogCaptureFixture) -> No
             client.sock.close()
     told = [record.message for record in caplog.records if "no room" in record.message]
     assert told == ["no room for more than 1 clients: those that are idle or slow are closed"]
+
+
+# With a clock that the test moves
+
+
+class Standing:
+    """A client that has kept us waiting for `rank` since `since`, and notes each look at it."""
+
+    def __init__(self, rank: int, since: float) -> None:
+        self.rank, self.since, self.fd = rank, since, 3
+        self.looks = 0
+        self.gone = False
+
+    def standing(self) -> tuple[int, float]:
+        self.looks += 1
+        return self.rank, self.since
+
+    def shed(self) -> bool:
+        self.gone = True
+        return True
+
+
+def at(now: float, *clients: Standing) -> SimpleNamespace:
+    """A plane at that time."""
+    return SimpleNamespace(loop=SimpleNamespace(now=now), clients=set(clients))
+
+
+@pytest.mark.parametrize("rank", [PARTING, IDLE, HEAD, BODY])
+def test_the_new_are_spared(rank: int) -> None:
+    """Bytes of theirs may be on their way; after the grace they go."""
+    client = Standing(rank, since=100.0)
+    early = Shed(at(100.0 + GRACE[rank] - 0.01, client))
+    assert not early.make_room()
+    assert not client.gone
+    assert Shed(at(100.0 + GRACE[rank] + 0.01, client)).make_room()
+    assert client.gone
+
+
+def test_after_a_look_in_vain_there_is_a_pause() -> None:
+    """A flood of newcomers must not have all clients looked at for each of them."""
+    client = Standing(IDLE, since=100.0)
+    plane = at(100.0 + GRACE[IDLE] - 0.01, client)
+    made = Shed(plane)
+    assert not made.make_room()
+    plane.loop.now += BREATH - 0.01  # the grace is over by now
+    assert not made.make_room()
+    assert client.looks == 1
+    plane.loop.now += 0.02
+    assert made.make_room()
+    assert client.gone

@@ -20,7 +20,7 @@ from steelyard.balancer.worker import Worker
 from steelyard.core.lifecycle import State
 from steelyard.errors import UsageError
 from tests.balancer.secure import call, tls_stage
-from tests.balancer.stage import Conn, Message, Play, Stage, Wire, always, stage, until
+from tests.balancer.stage import PATIENCE, Conn, Message, Play, Stage, Wire, always, stage, until
 
 NAME = b"steelyard"
 START = b"GET / HTTP/1.1"
@@ -247,7 +247,7 @@ def test_a_full_worker_keeps_its_sessions():
         def play(conn: Conn) -> None:
             while True:
                 if conn.request().start.startswith(b"POST"):
-                    assert go.wait(10)
+                    assert go.wait(PATIENCE)
                 conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n" + number)
 
         return play

@@ -19,7 +19,7 @@ from steelyard.balancer.tls import FLOOD, RECEIVE, RECORD
 from tests.balancer.authority import trusting
 from tests.balancer.key_updates import CIPHER, key_updates
 from tests.balancer.secure import Hands, call, tls_stage
-from tests.balancer.stage import GET, OK, Conn, Stage, always, once, until
+from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, always, once, until
 
 POST = b"POST / HTTP/1.1\r\nHost: a.org\r\nContent-Length: %d\r\n\r\n"
 LARGE = 3 << 20
@@ -167,7 +167,7 @@ def test_a_slow_reader_slows_the_worker(tmp_path: Path) -> None:
         with call(s, receive_buffer=16 * 1024) as client:
             client.send(GET)
             client.head()
-            assert stuck.wait(20)
+            assert stuck.wait(PATIENCE)
             (kept,) = s.plane.clients
             assert 0 < len(kept.pending) < 2 * BUFFER
         until(lambda: not s.plane.clients)
@@ -196,7 +196,7 @@ def test_a_half_close_alone(tmp_path: Path) -> None:
 
     def play(conn: Conn) -> None:
         conn.request()
-        go_on.wait(10)
+        go_on.wait(PATIENCE)
         conn.send(OK)
 
     with tls_stage(tmp_path, play, half_close="answer") as s:
@@ -239,7 +239,7 @@ def test_an_end_within_the_body(tmp_path: Path, end: str) -> None:
             client.push(client.farewell())
         else:
             client.wire.sock.shutdown(socket.SHUT_WR)
-        assert gone.wait(10)
+        assert gone.wait(PATIENCE)
         until(lambda: not s.plane.clients)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from math import inf
 
@@ -12,8 +14,10 @@ import pytest
 
 from steelyard.balancer import upstream
 from steelyard.balancer.loop import RECEIVE
+from steelyard.balancer.reporter import Reporter
 from steelyard.balancer.tunnel import Side
 from steelyard.balancer.worker import Worker
+from steelyard.core.lifecycle import State
 from tests.balancer.stage import (
     GET,
     OK,
@@ -201,10 +205,12 @@ def test_bytes_pass_both_ways() -> None:
         for data in (b"\0\xff\r\n\r\n", GET, b"x" * 300_000):
             client.send(data)
             assert client.exactly(len(data)) == data
-        assert s.inflight() == 1
+        traffic = Reporter("b1", s.plane, s.directory).draft().report.workers["w0"]
+        assert (traffic.inflight, traffic.tunnels) == (1, 1)
         client.sock.shutdown(socket.SHUT_WR)
         assert client.rest() == b""
         until(lambda: s.inflight() == 0)
+        assert s.total("tunnels") == 0
         assert (s.total("requests"), s.total("failures")) == (1, 0)
         assert s.total("sent") > 300_000
         assert s.total("received") > 300_000
@@ -270,6 +276,33 @@ def test_an_end_behind_bytes_that_a_slow_reader_has_to_take() -> None:
         assert client.head().status == 101
         client.sock.shutdown(socket.SHUT_WR)
         assert len(client.rest()) == size
+
+
+def test_an_end_that_was_told_while_its_side_was_paused() -> None:
+    """Bytes in front of a worker's end arrive, also when the event of the end came without them.
+
+    In one round the client's side may make room and so resume the worker's side, whose own event of
+    that round was made while it was paused: the event names the end, and not the bytes before it.
+    """
+    heard, go, over = threading.Event(), threading.Event(), threading.Event()
+
+    def farewell(conn: Conn) -> None:
+        assert conn.rest() == b""
+        heard.set()
+        assert go.wait(PATIENCE)
+        conn.send(b"last words")
+        conn.sock.shutdown(socket.SHUT_WR)
+        over.set()
+
+    with tunnel(farewell) as (s, client):
+        client.sock.shutdown(socket.SHUT_WR)
+        assert heard.wait(PATIENCE)
+        with s.frozen():
+            (back,) = [side for side in _sides(s) if not side.eof]
+            go.set()
+            assert over.wait(PATIENCE)
+            back.on_event(select.EPOLLHUP)
+        assert client.rest() == b"last words"
 
 
 def test_an_end_behind_early_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -450,16 +483,12 @@ def test_bytes_of_either_side_keep_it_open() -> None:
 
 def test_time_limits_of_exchanges_do_not_apply() -> None:
     """No limit that was set for the request before it outlives the switch."""
-    done = threading.Event()
-
-    def wait(conn: Conn) -> None:
-        assert not done.wait(0.5)
-        echo(conn)
-
-    short = dict.fromkeys(("head_timeout", "idle_timeout", "body_timeout", "answer_timeout"), 0.1)
-    with tunnel(wait, **short) as (_, client):
+    limits = dict.fromkeys(("head_timeout", "idle_timeout", "body_timeout", "answer_timeout"))
+    with tunnel(echo, **dict.fromkeys(limits, PATIENCE)) as (s, client):
         client.send(b"still here")
         assert client.exactly(10) == b"still here"
+        over = time.monotonic() + PATIENCE
+        assert [one for one in _ends(s) if one.deadline <= over] == []
 
 
 def test_a_stop_gives_it_the_drain_time() -> None:
@@ -483,3 +512,151 @@ def test_a_stop_ends_with_the_last_tunnel() -> None:
         assert client.rest() == b""
         s.thread.join(PATIENCE)
         assert not s.thread.is_alive()
+
+
+# Dismissal
+
+ACCEPTED = (
+    b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: WebSocket\r\n"
+    b"Sec-WebSocket-Accept: x\r\n\r\n"
+)
+DRAFT = ACCEPTED.replace(b"Sec-WebSocket-Accept", b"Sec-WebSocket-Location")
+ASK_WEBSOCKET = asking(b"Connection: upgrade", b"Upgrade: websocket")
+AWAY = b"\x88\x02\x03\xe9"  # a Close frame with 1001, as a server sends it
+ECHO = b"\x88\x82\0\0\0\0\x03\xe9"  # the same, as a client sends it
+HELLO = b"\x82\x05hello"
+
+
+def accepting(then: Play, first: bytes = b"", answer: bytes = ACCEPTED) -> Play:
+    """A worker that agrees to a WebSocket, with its first frames behind its answer."""
+
+    def play(conn: Conn) -> None:
+        conn.head()
+        conn.send(answer + first)
+        then(conn)
+
+    return play
+
+
+@contextlib.contextmanager
+def websocket(play: Play, **limits: object) -> Iterator[tuple[Stage, Wire]]:
+    """A stage, and a client whose WebSocket was agreed to."""
+    with stage(play, **limits) as s, s.call() as client:
+        client.send(ASK_WEBSOCKET)
+        assert client.head().status == 101
+        yield s, client
+
+
+def announce(s: Stage) -> None:
+    """The queue says that the worker is stopped in a moment."""
+    entry = s.worker.entry(State.SUNDOWN, 0.0)
+    s.queue(entry.model_copy(update={"closing": True}))
+
+
+def note_rest(conn: Conn) -> None:
+    """Take all there is, to the end."""
+    while conn.more():
+        pass
+
+
+def test_a_websocket_of_a_worker_that_is_stopped() -> None:
+    """The client gets a Close frame with 1001; its own goes to the worker, whose end is the end."""
+
+    def play(conn: Conn) -> None:
+        conn.until(ECHO)
+        conn.send(AWAY)  # the answer to it, which the client has had already
+
+    with websocket(accepting(play, HELLO)) as (s, client):
+        assert client.exactly(len(HELLO)) == HELLO
+        announce(s)
+        assert client.exactly(len(AWAY)) == AWAY
+        client.send(ECHO)
+        assert client.rest() == b""
+        until(lambda: s.inflight() == 0)
+
+
+def test_a_close_frame_waits_for_the_frame_before_it() -> None:
+    """It is put behind the frame that is on its way, and nothing follows it."""
+    go_on = threading.Event()
+
+    def play(conn: Conn) -> None:
+        assert go_on.wait(PATIENCE)
+        conn.send(HELLO[4:] + HELLO)
+        note_rest(conn)
+
+    with websocket(accepting(play, HELLO + HELLO[:4])) as (s, client):
+        assert client.exactly(11) == HELLO + HELLO[:4]
+        announce(s)
+        go_on.set()
+        assert client.exactly(7) == HELLO[4:] + AWAY
+        client.send(ECHO)
+        assert client.ended()
+
+
+def test_a_client_that_does_not_answer_a_close_frame() -> None:
+    """After a moment the worker gets a Close frame from us, masked, and both sides are closed."""
+    with websocket(accepting(note_rest)) as (s, client):
+        client.send(b"\x82\x81\0\0\0\0x")
+        until(lambda: s.worker.bytes.endswith(b"x"))
+        before = len(s.worker.bytes)
+        announce(s)
+        assert client.exactly(len(AWAY)) == AWAY
+        assert client.ended()
+        until(lambda: s.inflight() == 0)
+        until(lambda: len(s.worker.bytes) == before + 8)
+        frame = s.worker.bytes[-8:]
+        assert frame[:2] == b"\x88\x82"
+        assert bytes(a ^ b for a, b in zip(frame[2:4], frame[6:], strict=True)) == AWAY[2:]
+
+
+def test_no_frame_within_a_frame() -> None:
+    """A worker that does not end its frame is cut off after a moment, without a Close frame."""
+    with websocket(accepting(note_rest, HELLO[:4])) as (s, client):
+        assert client.exactly(4) == HELLO[:4]
+        announce(s)
+        assert client.ended()
+
+
+def test_one_close_frame_is_enough() -> None:
+    """A worker that has said its own is not spoken over."""
+    own = b"\x88\x02\x03\xe8"
+    with websocket(accepting(note_rest, own)) as (s, client):
+        announce(s)
+        assert client.rest() == own
+
+
+@pytest.mark.parametrize("answer", [SWITCH, DRAFT])
+def test_other_protocols_are_left_alone(answer: bytes) -> None:
+    """Nothing is put into a tunnel whose frames are not those of RFC 6455."""
+    offer = b"Upgrade: x, websocket"
+    with stage(accepting(echo, answer=answer)) as s, s.call() as client:
+        client.send(asking(b"Connection: upgrade", offer))
+        assert client.head().status == 101
+        announce(s)
+        s.queue(s.worker.entry(State.SUNDOWN, 0.0))
+        client.send(b"ping")
+        assert client.exactly(4) == b"ping"
+
+
+def test_a_websocket_at_the_end_of_a_drain() -> None:
+    """A plane that stops says so to its WebSockets before it cuts them off."""
+    with websocket(accepting(echo), drain=2.0) as (s, client):
+        s.plane.stop()
+        assert client.exactly(len(AWAY)) == AWAY
+        client.send(ECHO)
+        client.sock.shutdown(socket.SHUT_WR)
+        client.ended()
+        s.thread.join(PATIENCE)
+        assert not s.thread.is_alive()
+
+
+def test_frames_that_came_with_a_long_answer() -> None:
+    """Frames behind an answer of more than one look are followed from their beginning."""
+    first = b"\x82\x7e\x40\x00" + bytes(0x4000)
+    padded = ACCEPTED[:-2] + b"X-Long: " + b"a" * 5000 + b"\r\n\r\n"
+    for answer in (ACCEPTED, padded):
+        with websocket(accepting(note_rest, first, answer)) as (s, client):
+            assert client.exactly(len(first)) == first
+            announce(s)
+            assert client.exactly(len(AWAY)) == AWAY
+            client.send(ECHO)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
-from websockets.exceptions import ConnectionClosedError, InvalidStatus
+from websockets.exceptions import ConnectionClosedError, ConnectionClosedOK, InvalidStatus
 
 from tests.balancer.stage import PATIENCE
 from tests.balancer.test_process import Balancer, balancer
@@ -129,6 +129,20 @@ async def test_stop() -> None:
         assert await link.recv() == "after"
         await link.close()
         assert await asyncio.to_thread(b.process.wait, PATIENCE) == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGUSR2])
+async def test_the_end_of_a_drain(how: signal.Signals) -> None:
+    """A conversation that outlasts the drain of a stop, or of a reload, is closed with 1001."""
+    async with scene(drain=4) as b, link_to(b) as link:
+        await link.send("before")
+        assert await link.recv() == "before"
+        b.process.send_signal(how)
+        with pytest.raises(ConnectionClosedOK):
+            await asyncio.wait_for(link.recv(), PATIENCE)
+        assert link.close_code == 1001
+        assert await asyncio.to_thread(b.process.wait, PATIENCE) == 0
+        assert "cut off" not in b.log()
 
 
 SERVER = """

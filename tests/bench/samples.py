@@ -1,4 +1,4 @@
-"""Reports as a run would make them, with figures that are easy to reckon."""
+"""Reports as a run would make them, with figures that are easy to calculate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from steelyard.bench.balancer.result import Result, conclude
 
 
 def sample(contender: str, number: int, cpu_us: float, case: str = "64k", **other) -> Sample:
-    """A round of 1,000 requests; a fifth of the CPU time is the user's."""
+    """The sample of a round with 1,000 requests; a fifth of the CPU time is user time."""
     values = {
         "requests": 1000,
         "seconds": 2.0,
@@ -23,7 +23,7 @@ def sample(contender: str, number: int, cpu_us: float, case: str = "64k", **othe
 
 
 def report(*samples: Sample, absences: tuple[Absence, ...] = ()) -> Result:
-    """A run with these samples."""
+    """The result of a run with these samples."""
     setting = Setting(
         date="2026-01-01 12:00 UTC",
         machine="a machine",

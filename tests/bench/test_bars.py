@@ -1,4 +1,4 @@
-"""What must be reached, held against a run."""
+"""The bars, compared with a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def verdicts(*samples):
 
 @pytest.mark.parametrize(("ours", "kept"), [(94, True), (95, True), (96, False)])
 def test_a_bar_is_a_share_of_the_others_cost(ours, kept):
-    """Reached counts as kept."""
+    """A bar that is just reached counts as kept."""
     told = verdicts(
         sample("compiled", 0, ours, case="small"), sample("nginx", 0, 100, case="small")
     )
@@ -24,7 +24,9 @@ def test_a_bar_is_a_share_of_the_others_cost(ours, kept):
 
 
 def test_bodies_are_held_against_the_better_of_two():
-    """Who is only known when both were measured."""
+    """Bodies are compared with the better of two contenders, which is known only if both were
+    measured.
+    """
     ours, nginx = sample("compiled", 0, 100), sample("nginx-64k", 0, 200)
     key = ("compiled", "64k", "nginx-64k", "haproxy-64k")
     assert verdicts(ours, nginx)[key].kept is None
@@ -33,13 +35,13 @@ def test_bodies_are_held_against_the_better_of_two():
 
 @pytest.mark.parametrize(("size", "kept"), [(1200.0, True), (1300.0, False)])
 def test_idle_connections_have_a_size_of_their_own(size, kept):
-    """1.2 KiB, whatever others need."""
+    """Idle connections may take 1.2 KiB, whatever others need."""
     told = verdicts(sample("compiled", 0, 9, case="idle", idle_bytes=size))
     assert told["compiled", "idle"].kept is kept
 
 
 def test_the_overview_says_what_was_missed():
-    """In words, with the multiple of each competitor beside."""
+    """The overview says which bar was missed, beside the ratio to each competitor."""
     told = report(sample("pure", 0, 60), sample("aiohttp", 0, 100), sample("caddy", 0, 50))
     (row,) = [row for row in bars(told).rows if row[0] == "pure: 64 KiB GET, of aiohttp"]
     assert row[1:] == ["0.50", "0.60", "NOT KEPT"]

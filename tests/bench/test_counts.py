@@ -1,4 +1,4 @@
-"""What the clients print, and what wrk is asked."""
+"""The counts that clients print, and the script for wrk."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ counted: {"requests": 19024, "seconds": 1.004, "bytes": 4128208, "p50_us": 3191,
 
 
 def test_counts_are_read_from_wrks_output():
-    """Exactly, not from the figures that wrk rounds for people."""
+    """Counts are exact, not the figures that wrk rounds for people."""
     assert parse_counts(WRK) == Counts(19024, 1.004, 4128208, 3191, 8340, 2)
 
 
 def test_counts_survive_their_own_line():
-    """The WebSocket client speaks as wrk does."""
+    """The line of the WebSocket client can be parsed like that of wrk."""
     counts = Counts(7, 2.5, 700, 1.0, 2.0, 0)
     assert parse_counts(counts.line()) == counts
 
 
 def test_a_client_that_failed_is_quoted():
-    """Not taken for one that counted nothing."""
+    """The output of a client that failed is quoted in the error."""
     with pytest.raises(ValueError, match="unable to connect"):
         parse_counts("unable to connect to 127.0.0.1:1 Connection refused\n")
 
 
 def test_the_script_says_what_the_case_says():
-    """Method, body and the eleven fields of a browser, Host being wrk's own."""
+    """The script has the method, the body and the fields of a browser; Host is added by wrk."""
     by_name = {case.name: wrk.script(case) for case in CASES}
     assert 'wrk.method = "POST"' in by_name["post"]
     assert 'string.rep("x", 16384)' in by_name["post"]

@@ -1,4 +1,4 @@
-"""What rounds of the mesh bench sum up to, and what is held against the bars."""
+"""Summaries of the mesh bench, and its bars."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def one(contender: str, case: Case, wall: float, number: int = 0, ideal: float =
 
 
 def test_the_ideal_is_all_cores_at_work() -> None:
-    """Nothing but units takes time."""
+    """The ideal has no time but that of the units, on all cores."""
     assert SHORT.ideal(2) == 1.0
     assert str(SHORT) == "2,000 units of 1 ms"
 
 
 def test_a_line_has_the_medians_of_its_rounds() -> None:
-    """By case, then in the order of the contenders; disturbed rounds are counted."""
+    """Lines are ordered by case and contender, and count disturbed rounds."""
     rounds = [one(MESH, SHORT, wall, number) for number, wall in enumerate((100.0, 300.0, 120.0))]
     lines = sum_up([*rounds, one(EXECUTOR, SHORT, 400.0), one(MESH, LONG, 900.0)])
     assert [(line.case, line.contender) for line in lines] == [
@@ -47,7 +47,7 @@ def test_a_line_has_the_medians_of_its_rounds() -> None:
 
 
 def test_bars_are_ratios_of_one_run() -> None:
-    """Kept, not kept, and not measured are three things."""
+    """A bar may be kept, not kept, or not measured."""
     rounds = [one(MESH, SHORT, 200.0), one(EXECUTOR, SHORT, 400.0), one(DASK, SHORT, 1000.0)]
     rounds += [one(MESH, LONG, 0.0, ideal=0.9), one(BARE, LONG, 0.0, ideal=0.93)]
     verdicts = judge(sum_up(rounds), str(SHORT), str(LONG))
@@ -56,7 +56,7 @@ def test_bars_are_ratios_of_one_run() -> None:
 
 
 def test_a_bar_that_is_just_reached_is_kept() -> None:
-    """At most, and at least."""
+    """A bar that is just reached is kept, whether it is a minimum or a maximum."""
     rounds = [
         one(MESH, SHORT, 400.0),
         one(EXECUTOR, SHORT, 400.0),
@@ -67,7 +67,7 @@ def test_a_bar_that_is_just_reached_is_kept() -> None:
 
 
 def test_a_fault_that_costs_an_answer_is_not_made_up_for_by_speed() -> None:
-    """Each unit is to be answered once; that comes first."""
+    """A fault that loses an answer is not kept, however fast it was."""
     finding = Finding(fault="f", what="w", found=1.0, bar=2.0, kept=True, answered_once=True)
     lost, slow = {"answered_once": False}, {"kept": False}
     found = [finding.model_copy(update=change) for change in ({}, slow, lost)]
@@ -76,7 +76,7 @@ def test_a_fault_that_costs_an_answer_is_not_made_up_for_by_speed() -> None:
 
 
 def test_only_what_is_needed_is_installed() -> None:
-    """Our own and the standard library's need nothing."""
+    """Our contenders and those of the standard library need no package."""
     every = contenders()
     assert packages([every[MESH], every[EXECUTOR]]) == []
     assert packages([every["Celery + Redis"]]) == ["celery", "redis"]

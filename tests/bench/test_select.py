@@ -1,4 +1,4 @@
-"""What a pick costs: figures made up, and a real run as short as can be."""
+"""The select bench: made-up figures, and a real run as short as possible."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ TOLD = report({
 
 
 def test_bars_are_of_medians_and_say_what_was_not_measured():
-    """The best ring is at 0.10 of locked random; the largest is at 2.25 of the smallest, where
-    reading a list of as many is at 1.5."""
+    """The best ring is at 0.10 of locked random; the largest ring is at 2.25 of the smallest, where
+    reading a list of that size is at 1.5.
+    """
     found = {bar.what.partition(":")[2] or bar.what: (bar.found, bar.kept) for bar in TOLD.bars}
     assert found[" the best ring over locked random, one thread (article: 0.38)"] == (0.1, True)
     grown = (
@@ -53,7 +54,9 @@ def test_bars_are_of_medians_and_say_what_was_not_measured():
 
 
 def test_the_articles_columns():
-    """Mean, half of the 99.9 % interval, deviation, ratio; and the article's own."""
+    """The table has mean, half of the 99.9 % interval, deviation, ratio, and the article's
+    figures.
+    """
     rows = {row[0]: row[1:] for row in tables(TOLD)[1].rows}
     assert rows["pure: locked_random"] == [
         "430.0", "–", "60.83", "1.000", "1,250,000", "26.52", "1.00",
@@ -62,7 +65,7 @@ def test_the_articles_columns():
 
 
 def test_every_row_is_as_wide_as_the_head():
-    """Of cases that were not measured, too."""
+    """Every row is as wide as the head, even for cases that were not measured."""
     for table in tables(TOLD):
         assert {len(row) for row in table.rows} <= {len(table.columns)}
     text = page(TOLD)
@@ -71,26 +74,28 @@ def test_every_row_is_as_wide_as_the_head():
 
 
 def test_what_is_far_above_the_others_is_left_out_of_the_mean():
-    """One disturbed sample of many; of few, nobody knows which one is."""
+    """One disturbed sample of many is left out; of a few, it is not known which one is
+    disturbed.
+    """
     assert without_outliers([10.0, 11.0, 12.0, 11.0, 10.0, 90.0]) == [10, 11, 12, 11, 10]
     assert without_outliers([10.0, 90.0]) == [10.0, 90.0]
 
 
 def test_the_error_is_half_of_an_interval_of_the_mean():
-    """99.9 % of it; with a few samples there is none."""
+    """The error is half of the 99.9 % interval of the mean, and unknown for a few samples."""
     (line,) = sum_up({pure(RING): [Sample(cpu_ns=40.0 + at % 3, wall_ns=50.0) for at in range(15)]})
     assert line.deviation == pytest.approx(0.845, abs=0.001)
     assert line.error == pytest.approx(4.14 * 0.845 / 15**0.5, abs=0.01)
 
 
 def test_students_t():
-    """At points of a table."""
+    """The quantiles agree with a published table."""
     assert student(14) == pytest.approx(4.140, rel=0.01)
     assert student(1000) == pytest.approx(3.300, rel=0.01)
 
 
 def test_each_case_is_there_once_and_no_larger_than_wished():
-    """The table's, those of growth, and every policy's."""
+    """The cases cover the article's table, growth and every policy."""
     every = cases(list(Build), most=MANY)
     assert len(set(every)) == len(every)
     assert max(case.members for case in every) == MANY
@@ -110,7 +115,7 @@ def test_a_sample_is_of_one_pick(threads):
 
 
 def test_a_short_run_measures_every_case(tmp_path):
-    """By the real processes; the shape of the JSON, not the figures, is what counts."""
+    """A run of the real processes gives JSON of the right shape; the figures do not matter."""
     file = tmp_path / "benchmarks.md"
     words = ["--rounds", "1", "--seconds", "0.001", "--most", "8", "--json", "--out", str(file)]
     done = subprocess.run([*BENCH, *words], capture_output=True, text=True, timeout=120)

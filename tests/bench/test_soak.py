@@ -1,4 +1,4 @@
-"""The soak: a short one, whole; how it counts."""
+"""The soak: a short run, and how it counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NONE = Failures(connect=0, read=0, write=0, status=0, timeout=0)
 @pytest.mark.needs("wrk")
 @pytest.mark.needs("nginx")
 def test_no_request_fails_while_workers_come_and_go():
-    """For a few seconds, at a rate that leaves time for other tests."""
+    """No request fails in a few seconds, at a rate that leaves time for other tests."""
     words = ["soak", "--seconds", "8", "--rate", "300", "--connections", "8", "--no-install"]
     done = subprocess.run(
         [sys.executable, "-m", "steelyard", "bench", *words, "--json"],
@@ -30,14 +30,14 @@ def test_no_request_fails_while_workers_come_and_go():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout)
-    assert 0 < told["rate"] < 330  # the client keeps to what it was told
+    assert 0 < told["rate"] < 330  # the client keeps to the rate it was given
     assert set(told["failures"].values()) == {0}
     assert told["events"][0]["kind"] == "killed"
     assert all(event["settled"] is not None for event in told["events"])
 
 
 def test_the_slowest_window_is_found():
-    """100 bytes an answer: 1,000 a second, but for five seconds of 200."""
+    """Answers have 100 bytes: 1,000 come per second, except for five seconds with 200."""
     speeds = [1000] * 6 + [200] * 5 + [1000] * 6
     marks = [(float(second), sum(speeds[:second]) * 100) for second in range(len(speeds) + 1)]
     assert slowest(marks, 100) == pytest.approx(200)
@@ -76,13 +76,13 @@ def soaked(**other) -> SoakReport:
     ],
 )
 def test_one_flaw_spoils_it(flaw):
-    """A failed request, no request, a bug of ours, a fleet that is not whole again."""
+    """A failed request, no request, a bug of ours or a fleet that is not whole spoils a run."""
     assert soaked().good
     assert not soaked(**flaw).good
 
 
 def test_the_table_names_what_failed():
-    """And the page how it was run."""
+    """The table names the failures, and the page says how the soak was run."""
     told = soaked(failures=NONE.model_copy(update={"read": 2, "status": 1}))
     cells = {row[0]: row[1:] for row in rows(told)}
     assert cells["failed"] == ["3", "2 read, 1 status"]

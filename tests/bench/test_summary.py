@@ -12,7 +12,7 @@ def lines(*samples):
 
 
 def test_costs_are_medians_over_rounds():
-    """User and system together, and the user's part."""
+    """The cost is the median of user and system time together; user time is given apart."""
     told = lines(*(sample("pure", number, cost) for number, cost in enumerate((90, 30, 40))))
     assert told["pure"].cpu_us == pytest.approx(40)
     assert told["pure"].user_us == pytest.approx(8)
@@ -22,7 +22,7 @@ def test_costs_are_medians_over_rounds():
 
 
 def test_ratios_are_to_each_other_and_the_better_tuned_one():
-    """Of medians of the same case."""
+    """Ratios compare medians of the same case."""
     costs = {"pure": 60, "nginx": 100, "haproxy": 80, "nginx-64k": 75, "haproxy-64k": 50}
     told = lines(*(sample(name, 0, cost) for name, cost in costs.items()))["pure"]
     assert told.ratios == pytest.approx(
@@ -32,25 +32,25 @@ def test_ratios_are_to_each_other_and_the_better_tuned_one():
 
 
 def test_a_case_without_the_others_has_no_ratio():
-    """Those of another case are no measure."""
+    """Figures of another case are not compared."""
     told = lines(sample("pure", 0, 60), sample("nginx", 0, 30, case="small"))["pure"]
     assert (told.ratios, told.to_tuned) == ({}, None)
 
 
 def test_failed_requests_and_disturbed_rounds_are_counted():
-    """Both make figures doubtful."""
+    """Failed requests and disturbed rounds are counted, as both make figures doubtful."""
     told = lines(sample("pure", 0, 60, errors=2), sample("pure", 1, 60, errors=1, foreign=0.5))
     assert (told["pure"].errors, told["pure"].disturbed) == (3, 1)
 
 
 def test_where_nobody_asks_ratios_are_of_memory():
-    """Idle connections have no cost per request."""
+    """Idle connections have no cost per request, so their ratios compare memory."""
     idle = {"nginx": 500.0, "pure": 750.0}
     told = lines(*(sample(n, 0, 9, case="idle", idle_bytes=b) for n, b in idle.items()))["pure"]
     assert (told.ratios, told.cpu_us, told.rate) == ({"nginx": 1.5}, None, None)
 
 
 def test_a_round_without_an_answer_has_no_cost():
-    """And does not spoil the others'."""
+    """A round without an answer has no cost, and does not spoil the others."""
     told = lines(sample("pure", 0, 60, requests=0, errors=64), sample("pure", 1, 60))["pure"]
     assert told.cpu_us == pytest.approx(60)

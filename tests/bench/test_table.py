@@ -20,7 +20,7 @@ TOLD = report(
 
 
 def test_a_row_has_the_figures_and_what_makes_them_doubtful():
-    """Failed requests and disturbed rounds are in its remarks."""
+    """Failed requests and disturbed rounds are in the remarks of a row."""
     small = tables(TOLD)[0]
     assert small.title == "small response, small head"
     row = dict(zip(small.columns, small.rows[1], strict=True))
@@ -31,7 +31,7 @@ def test_a_row_has_the_figures_and_what_makes_them_doubtful():
 
 
 def test_one_that_does_not_keep_its_connections_is_found_out():
-    """It opened one for every tenth request."""
+    """A proxy that opened a connection for every tenth request is marked."""
     told = report(
         sample("nginx", 0, 27.3, case="small", reconnects=100),
         sample("pure", 0, 27.3, case="small", reconnects=1),
@@ -43,7 +43,9 @@ def test_one_that_does_not_keep_its_connections_is_found_out():
 
 
 def test_who_is_absent_has_a_row_with_the_reason():
-    """In every case, or in the one that it cannot do."""
+    """An absent contender has a row with the reason, in every case or in the one that it
+    cannot do.
+    """
     small, websocket = tables(TOLD)
     assert (small.rows[0][0], small.rows[0][-1]) == ("compiled", "not built")
     assert [(row[0], row[-1]) for row in websocket.rows] == [
@@ -53,13 +55,13 @@ def test_who_is_absent_has_a_row_with_the_reason():
 
 
 def test_every_row_is_as_wide_as_the_head():
-    """Absent ones included."""
+    """Every row is as wide as the head, including those of absent contenders."""
     for table in tables(TOLD):
         assert {len(row) for row in table.rows} == {len(table.columns)}
 
 
 def test_the_page_says_how_it_was_measured():
-    """Date, machine, versions, command, and that the machine was noisy."""
+    """The page has date, machine, versions and command, and says that the machine was noisy."""
     text = page(TOLD)
     for part in ("2026-01-01", "a machine", "nginx 1.2", "`steelyard bench balancer`", "noisy"):
         assert part in text
@@ -69,12 +71,12 @@ def test_the_page_says_how_it_was_measured():
 
 
 def test_a_bar_in_a_cell_does_not_end_it():
-    """Last words of a program may hold anything."""
+    """A vertical bar in a cell is replaced, as the last words of a program may hold one."""
     assert markdown_table(("", "n", "r"), [("a", "1", "x | y")]).endswith("| a | 1 | x / y |")
 
 
 def test_a_section_is_exchanged_in_its_place(tmp_path):
-    """And the others are left alone."""
+    """A section is replaced in its place, and other sections stay as they are."""
     file = tmp_path / "docs" / "benchmarks.md"
     write_section(file, "balancer", "old")
     write_section(file, "tail", "tail")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from steelyard.cli.boot import serves
+import pytest
+
+from steelyard.cli import boot
+from steelyard.cli.boot import BootError, serves
+from steelyard.cli.client import AgentClient
+from steelyard.config.settings import Settings
 from steelyard.core.status import BalancerStatus, FleetStatus, status
 from tests.core.driver import Driver
 
@@ -29,3 +34,13 @@ def test_it_does_not_serve_while_a_worker_boots():
     """However up to date the balancers are."""
     found = told(3, 3)
     assert not serves(found.model_copy(update={"target": found.ready + 1}), 2)
+
+
+async def test_a_boot_that_is_late_and_has_failed_is_given_up(tmp_path):
+    """One failure is enough when the boot time is over, and not enough before."""
+    client = AgentClient.of(Settings(state=tmp_path))
+    failing = {"ever_ready": False, "trouble": "it ended", "failures": 1, "culprit": "app-1"}
+    found = told().model_copy(update=failing)
+    await boot._give_up_if_hopeless(found, client, False)
+    with pytest.raises(BootError, match="it ended"):
+        await boot._give_up_if_hopeless(found, client, True)

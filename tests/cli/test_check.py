@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -81,5 +82,16 @@ def test_a_store_in_redis(tmp_path: Path) -> None:
         assert "password into the URL" in detail
     status, verdict, detail = store_checked(tmp_path, right)
     assert (status, verdict) == (0, "note")
-    assert "does it run there" in detail
+    assert "does a server run there" in detail
     assert "right" not in detail
+
+
+def test_a_start_repeats_the_notes_of_a_check(tmp_path: Path) -> None:
+    """A command that takes no port may well be a mistake; a port in use ends this start at once."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        used = f"127.0.0.1:{taken.getsockname()[1]}"
+        words = ["--listen", "127.0.0.1:0", "--agent-listen", used, "--state", str(tmp_path)]
+        done = run("up", *words, "--", "sleep", "1000")
+    assert "note: command: " in done.stderr
+    assert "it has no {port}, so it must listen on $PORT" in done.stderr
+    assert f"{used} is in use" in done.stderr

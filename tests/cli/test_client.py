@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from steelyard.cli.client import AgentClient, NoAgentError, RefusedError
+from steelyard.cli.client import AgentClient, LostAgentError, NoAgentError, RefusedError
 from steelyard.config.values import Address
+from steelyard.peer_owner import StrangerError
 from tests.agent.conftest import TOKEN, Served, served
 from tests.ports import free_port
+from tests.stranger import stranger
+from tests.waiting import wait_until
 
 __all__ = ["served"]  # the fixture
 
@@ -81,3 +87,40 @@ async def test_any_text_can_be_asked_for_as_a_worker(client: AgentClient, name: 
     """What users type is not yet a name."""
     with pytest.raises(RefusedError):
         await asyncio.to_thread(client.drain, name)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_an_answer_that_breaks_off_is_told_from_one_that_ends(tmp_path, ends):
+    """An agent that is killed sends no last chunk; its lines until then are told."""
+    text = b'{"time":null,"worker":"w","text":"one"}\n'
+    last = b"0\r\n\r\n" if ends else b""
+    (tmp_path / "token").write_text("secret")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65536)
+                head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                connection.sendall(head + b"%x\r\n%b\r\n" % (len(text), text) + last)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        client = AgentClient(Address("127.0.0.1", server.getsockname()[1]), tmp_path / "token")
+        lines = client.lines(None, 1, follow=True, probes=False)
+        assert next(lines).text == "one"
+        with nullcontext() if ends else pytest.raises(LostAgentError):
+            assert [*lines] == []
+        thread.join()
+
+
+@pytest.mark.needs("root")
+def test_another_user_in_the_agents_place_gets_no_token(tmp_path: Path) -> None:
+    """While the agent is away any user of the machine may listen on its port."""
+    (tmp_path / "token").write_text(TOKEN)
+    with stranger(tmp_path / "log") as other:
+        client = AgentClient(Address("127.0.0.1", other.port), tmp_path / "token")
+        with pytest.raises(StrangerError, match="of another user"):
+            client.status()
+        wait_until(lambda: len(other.lines) == 2, 60)
+        assert other.lines == ["connected", "got b''"]

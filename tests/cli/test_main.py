@@ -10,9 +10,10 @@ import sys
 import pytest
 
 import steelyard
+from steelyard import purity
 
-COMMANDS = ["up", "demo", "check", "status", "scale", "drain", "logs", "agent", "balancer", "bench",
-            "lab"]  # fmt: skip
+COMMANDS = ["up", "demo", "check", "status", "scale", "drain", "logs", "down", "agent", "balancer",
+            "bench", "lab"]  # fmt: skip
 
 
 def run(*words: str, **kwargs) -> subprocess.CompletedProcess[str]:
@@ -37,9 +38,82 @@ def test_every_command_explains_itself(command):
     assert "--help" in done.stdout
 
 
-def test_version():
-    """As the package has it."""
-    assert run("--version").stdout == f"steelyard {steelyard.__version__}\n"
+def test_version_names_the_build():
+    """The version is the package's own, and plain Python is called pure."""
+    pure = {**os.environ, purity.VARIABLE: "1"}
+    assert run("--version", env=pure).stdout == f"steelyard {steelyard.__version__} (pure)\n"
+
+
+@pytest.mark.needs("compiled")
+def test_version_of_a_compiled_build():
+    """Where the hot path is compiled, the version says so."""
+    compiled = {**os.environ, purity.VARIABLE: ""}
+    told = run("--version", env=compiled).stdout
+    assert told == f"steelyard {steelyard.__version__} (compiled)\n"
+
+
+def test_check_tells_of_a_pure_build(tmp_path):
+    """The build is a note, with the reason why it is plain Python."""
+    done = run("check", "--state", str(tmp_path), "--listen", "127.0.0.1:0", "--agent-listen",
+               "127.0.0.1:0", "--", "sleep", "{port}",
+               env={**os.environ, purity.VARIABLE: "1"})  # fmt: skip
+    assert done.returncode == 0
+    [line] = [line for line in done.stdout.splitlines() if " build " in line]
+    assert line.split()[:5] == ["note", "build", "pure:", "plain", "Python,"]
+
+
+USED = """
+import sys
+from steelyard.__main__ import main
+sys.argv = ["steelyard", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+names = {name.partition(".")[0] for name in sys.modules} | set(sys.modules)
+print("imported:", *sorted(names))
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "spared"),
+    [
+        (
+            ["--version"],
+            {"pydantic", "rich", "fastapi", "websockets", "asyncio", "steelyard.config"},
+        ),
+        (["status", "--agent", "127.0.0.1:1"], {"fastapi", "uvicorn", "steelyard.supervisor"}),
+    ],
+)
+def test_a_command_imports_what_it_uses(tmp_path, words, spared):
+    """The modules of other commands would cost every command their time."""
+    done = subprocess.run([sys.executable, "-c", USED, *words], capture_output=True, text=True)
+    imported = set(done.stdout.partition("imported:")[2].split())
+    assert "typer" in imported
+    assert imported & spared == set()
+
+
+def test_help_names_the_extra_to_install():
+    """The bracket of an extra is no markup."""
+    assert "'steelyard[lab]'" in run("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("restart", "`steelyard drain WORKER` replaces a worker"),
+        ("stop", "Ctrl-C"),
+        ("statsu", "did you mean `steelyard status`?"),
+        ("xyzzy", "`steelyard --help` lists them all"),
+    ],
+)
+def test_a_command_that_does_not_exist(word, said):
+    """The hint tells what does what was wanted; a name that only looks alike is no hint."""
+    done = run(word)
+    assert done.returncode == 2
+    assert f"there is no command `{word}`" in done.stderr
+    assert said in done.stderr
+    assert word != "restart" or "status" not in done.stderr
 
 
 def test_errors_are_sentences():
@@ -66,6 +140,7 @@ def test_check_finds_what_is_wrong_and_says_so_in_json(tmp_path):
     verdicts = {one["what"]: one["verdict"] for one in told["findings"]}
     assert verdicts == {
         "configuration": "ok",
+        "build": "ok" if purity.is_compiled() else "note",
         "runtime": "ok",
         "command": "wrong",
         "gateway.listen": "ok",
@@ -77,7 +152,8 @@ def test_check_finds_what_is_wrong_and_says_so_in_json(tmp_path):
 
 def test_check_looks_for_the_command_where_it_will_run(tmp_path):
     """In the application's folder, not in the one where `check` was called."""
-    (tmp_path / "serve").touch(mode=0o755)
+    (tmp_path / "serve").write_text("#!/bin/sh\n")
+    (tmp_path / "serve").chmod(0o755)
     words = ["--listen", "127.0.0.1:0", "--agent-listen", "127.0.0.1:0", "--", "./serve", "{port}"]
     words = ["check", "--state", str(tmp_path), *words]
     assert run(*words).returncode == 1

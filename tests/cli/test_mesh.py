@@ -35,7 +35,7 @@ JOIN = ("--join", "tcp/127.0.0.1:1")
         (("run", "math:sqrt", __file__, *JOIN, "--out", __file__), "is where the units are"),
         (("status",), "it is not said where the mesh is"),
         (("status", "--member", "alpha", *JOIN), "--member names certificates"),
-        (("run", "math:sqrt", "/dev/null", "--weight", "0", *JOIN), "no share"),
+        (("run", "math:sqrt", "/dev/null", "--weight", "0", *JOIN), "is not a weight"),
     ],
 )
 def test_wrong_wishes_are_told(words: tuple[str, ...], told: str) -> None:

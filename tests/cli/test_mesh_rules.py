@@ -64,7 +64,7 @@ def test_a_client_need_not_have_the_module(here: Path) -> None:
         ("import no_such_lib", "No module named 'no_such_lib' ({file}, line 1)"),
         (
             "from steelyard import mesh\n@mesh.unit(retries=-1)\ndef render(): ...",
-            "UsageError: retries = -1 cannot be kept ({file}, line 2)",
+            "UsageError: retries = -1 is not possible ({file}, line 2)",
         ),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from steelyard.cli.options import ConfiguredCommand, settings_from
+from steelyard.cli.options import BalancerCommand, ConfiguredCommand, settings_from
 from steelyard.config.keys import every_key, section_meanings
 from steelyard.errors import UsageError
 
@@ -29,6 +29,10 @@ def make_app() -> typer.Typer:
         settings = settings_from(ctx, application_command=command)
         own = {"own_state": state, "params": sorted(ctx.params)}
         typer.echo(json.dumps({**own, **settings.model_dump(mode="json")}))
+
+    @app.command(cls=BalancerCommand)
+    def balancer() -> None:
+        """Serve fixed workers."""
 
     @app.command()
     def plain() -> None:
@@ -124,9 +128,34 @@ def test_an_override_that_is_no_key_is_a_bug() -> None:
     assert isinstance(CliRunner().invoke(app, []).exception, KeyError)
 
 
-def test_help_lists_every_flag_by_section() -> None:
+def test_help_shows_what_most_people_need() -> None:
+    """The help fits on two screens of 40 lines, and says where the rest is."""
+    text = run("up", "--help", COLUMNS="80").stdout
+    assert len(text.splitlines()) < 80
+    shown = [key.dotted for key in every_key() if f"{key.flags[0]} " in text.replace(",", " ")]
+    assert shown == sorted(ConfiguredCommand.common, key=[k.dotted for k in every_key()].index)
+    assert "--help-all" in text
+
+
+def test_a_balancer_shows_what_a_balancer_uses() -> None:
+    """Keys of workers, scaling and the agent are in neither help of a balancer."""
+    keys = every_key()
+    others = [key.flags[-1] for key in keys if key.section not in BalancerCommand.sections]
+    brief, full = (run("balancer", word).stdout for word in ("--help", "--help-all"))
+    assert [flag for flag in others if flag in brief or flag in full] == []
+    own = [key.flags[-1] for key in keys if key.section in BalancerCommand.sections]
+    assert [flag for flag in own if flag not in full] == []
+    assert "--listen" in brief
+
+
+def test_a_bracket_in_a_help_text_is_no_markup() -> None:
+    """The name of an extra is shown whole."""
+    assert "steelyard[redis]" in run("up", "--help-all").stdout
+
+
+def test_help_all_lists_every_flag_by_section() -> None:
     """Each section has its panel, each key its short and its long flag."""
-    text = run("up", "--help").stdout
+    text = run("up", "--help-all").stdout
     assert [name for name in section_meanings() if f"─ {name}: " not in text] == []
     missing = [flag for key in every_key() for flag in key.flags if flag not in text]
     assert missing == []

@@ -10,6 +10,7 @@ from rich.console import Console
 from steelyard.cli.common import resolve_worker
 from steelyard.cli.status import duration, show_status
 from steelyard.core import events as ev
+from steelyard.core.events import RuntimeLost
 from steelyard.core.status import FleetStatus, status
 from steelyard.errors import UsageError
 from tests.core.driver import Driver
@@ -34,6 +35,24 @@ def test_workers_verdict_and_decisions_are_shown():
     assert "held: 1 booting" in text
     assert "mean U 100 ≥ 60, high for 2 s → +1" in text
     assert text.count("default") == 2
+
+
+@pytest.mark.parametrize(
+    ("handles", "column", "cells"),
+    [
+        (("4711", ""), "pid", ["4711", ""]),
+        (("c0ffee" * 8, "beef" * 16), "id", ["c0ffeec0ffee", "beefbeefbeef"]),
+    ],
+)
+def test_a_worker_is_shown_with_what_the_machine_calls_it(handles, column, cells):
+    """A process has its pid, a container the id that `docker ps` shows."""
+    what = told(Driver().booted())
+    workers = [one.model_copy(update={"handle": handle})
+               for one, handle in zip(what.workers, handles, strict=True)]  # fmt: skip
+    text = shown(what.model_copy(update={"workers": workers}))
+    head, *rows = [line.split() for line in text.splitlines()[3:6]]
+    assert head[:3] == ["worker", column, "state"]
+    assert [row[1] for row in rows] == [cell or "LU" for cell in cells]
 
 
 def test_a_narrow_terminal_shows_whole_names():
@@ -75,3 +94,12 @@ def test_a_worker_is_found_by_any_part_that_only_it_has():
         resolve_worker(what, "w")
     with pytest.raises(UsageError, match=r"no worker matches “nobody”"):
         resolve_worker(what, "nobody")
+
+
+def test_a_runtime_that_is_away_is_shown_with_the_reason():
+    """What goes on without it is said as well."""
+    driver = Driver().booted()
+    driver.tell(RuntimeLost("no engine"))
+    driver.now += 12
+    text = shown(told(driver))
+    assert "cannot be asked for 12 s: no engine; nothing is started, stopped or judged" in text

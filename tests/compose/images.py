@@ -150,9 +150,9 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def package_index() -> Iterator[dict[str, str]]:
+def package_index(folder: Path) -> Iterator[dict[str, str]]:
     """Serves the wheels on loopback; the build arguments that lead pip there."""
-    handler = partial(_Quiet, directory=str(wheels()))
+    handler = partial(_Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:

@@ -17,7 +17,7 @@ from steelyard.cli.client import AgentClient
 from steelyard.config.values import Address
 from steelyard.core.status import FleetStatus
 from steelyard.errors import SteelyardError
-from tests.compose.images import CACHE, ROOT, context, package_index
+from tests.compose.images import CACHE, ROOT, context, package_index, wheels
 from tests.docker.engine import Engine
 from tests.e2e.gateway import free_port
 
@@ -73,7 +73,8 @@ class Project:
         if kept.exists():
             self._docker("load", "--input", str(kept))
             return
-        with package_index() as arguments:
+        folder = wheels()  # before we are in the engine's network, from where no mirror is reached
+        with self.engine.network.entered(), package_index(folder) as arguments:
             self.compose("build", STEELYARD_PURE="1", **arguments)
         for old in CACHE.glob("image-*.tar"):
             old.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,13 +11,13 @@ import pytest
 
 from steelyard.core.status import FleetStatus
 from tests.compose.images import load
-from tests.compose.project import IMAGE, WORKER, Project, compose_command, serves, until
+from tests.compose.project import IMAGE, WORKER, Project, serves, until
 from tests.docker.engine import Engine
 from tests.e2e.load import Load
 
 pytestmark = [
     pytest.mark.needs("docker"),
-    pytest.mark.skipif(not compose_command(), reason="there is no Compose here"),
+    pytest.mark.needs("compose"),
     pytest.mark.timeout(1800),
 ]
 
@@ -31,15 +32,14 @@ def system(private_docker: Engine) -> Iterator[Project]:
     load(private_docker)
     project = Project(private_docker)
     project.build()
-    try:
+    with private_docker.network.entered(), contextlib.ExitStack() as stack:
+        stack.callback(project.clear)
         project.compose("up", "--detach", "--no-build")
         yield project
         project.compose("up", "--detach", "--no-build", "agent", ON_STOP="stop")
         asyncio.run(project.fleet(serves(WORKERS)))
         project.compose("down", "--volumes")
         assert private_docker.things() == before
-    finally:
-        project.clear()
 
 
 def workers(system: Project) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 
@@ -20,7 +19,7 @@ from tests.waiting import wait_until
 pytestmark = [
     pytest.mark.needs("docker"),
     pytest.mark.needs("swarm"),
-    pytest.mark.skipif(not shutil.which("docker"), reason="there is no docker command here"),
+    pytest.mark.needs("docker command"),
     pytest.mark.timeout(1800),
 ]
 NAME = "steelyard"

@@ -54,7 +54,7 @@ def test_types_read_as_words() -> None:
     assert types["scaling.min"] == "a whole number ≥ 1"
     assert types["gateway.processes"] == "a whole number 1…64"
     assert types["score.smoothing"] == "a number > 0 and ≤ 1"
-    assert types["runtime.memory"] == "a size in bytes > 0, or none"
+    assert types["runtime.memory"] == "a size in bytes ≥ 1MiB, or none"
     assert types["probe.interval"] == "a time in seconds > 0"
     assert types["scaling.policy"].startswith("one of step, target, predictive, fixed")
 

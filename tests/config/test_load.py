@@ -158,11 +158,18 @@ def test_a_key_in_the_wrong_section_names_the_right_one(problems: Problems) -> N
     ]
 
 
-def test_an_unknown_section_names_the_nearest(problems: Problems) -> None:
-    """One line for the section, none for each of its keys."""
-    assert problems("[scalng]\nmin = 4\nmax = 5\n[state]\nlow = 1\n") == [
-        "[scalng]: unknown section (steelyard.toml:1) → did you mean [scaling]?",
-        "[state]: unknown section (steelyard.toml:4) → did you mean [states]?",
+SECTIONS = (
+    "the sections are application, runtime, probe, score, states, scaling, agent, gateway, "
+    "store, log"
+)
+
+
+def test_an_unknown_section_names_the_nearest_and_all_there_are(problems: Problems) -> None:
+    """There is one line for the section and none for its keys; a guess may be wrong."""
+    assert problems("[scalng]\nmin = 4\nmax = 5\n[worker]\nlow = 1\n[state]\nlow = 1\n") == [
+        f"[scalng]: unknown section (steelyard.toml:1) → did you mean [scaling]? ({SECTIONS})",
+        f"[worker]: unknown section (steelyard.toml:4) → {SECTIONS}",
+        f"[state]: unknown section (steelyard.toml:6) → did you mean [states]? ({SECTIONS})",
     ]
 
 
@@ -189,6 +196,16 @@ def test_an_unknown_variable_names_the_nearest(problems: Problems) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "meant"),
+    [("LISTEN", "GATEWAY_LISTEN"), ("MIN", "SCALING_MIN"), ("HEALTH_PATH", "PROBE_PATH")],
+)
+def test_a_variable_named_after_a_short_flag(problems: Problems, name: str, meant: str) -> None:
+    """STEELYARD_LISTEN means the key of `--listen`, not the key that is spelt most alike."""
+    [line] = problems(environ={f"STEELYARD_{name}": "8080"})
+    assert line.endswith(f"→ did you mean STEELYARD_{meant}?")
+
+
+@pytest.mark.parametrize(
     ("flag", "value", "line"),
     [
         (
@@ -207,8 +224,14 @@ def test_an_unknown_variable_names_the_nearest(problems: Problems) -> None:
         (
             "runtime__memory",
             "0",
-            "runtime.memory: expected a size in bytes > 0, for instance 512K, 64MiB or 1GB, "
+            "runtime.memory: expected a size in bytes ≥ 1MiB, for instance 512M, 64MiB or 1GB, "
             'or none, got "0" (flag --memory)',
+        ),
+        (
+            "runtime__memory",
+            "512",
+            "runtime.memory: expected a size in bytes ≥ 1MiB, for instance 512M, 64MiB or 1GB, "
+            'or none, got "512" (flag --memory) → did you mean 512M?',
         ),
         (
             "probe__interval",
@@ -255,6 +278,28 @@ def test_an_item_of_a_list_is_told_of_the_list(problems: Problems) -> None:
         'application.command: expected a list of words, for instance ["python", "app.py"], '
         'got ["a", 1, 2] (steelyard.toml:2)'
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("3", ' → write "3"'), ("true", ' → write "true"'), ("[1]", "")]
+)
+def test_an_entry_of_a_table_that_is_no_text(problems: Problems, written: str, meant: str) -> None:
+    """The entry is named, and a number or a truth value is shown as the text it should be."""
+    text = f'[application]\nenvironment = {{ DEBUG = "1", WORKERS = {written} }}\n'
+    assert problems(text) == [
+        f"application.environment: expected a text for WORKERS, got {written} "
+        f"(steelyard.toml:2){meant}"
+    ]
+
+
+def test_a_command_in_the_file_may_be_one_text(tmp_path: Path, problems: Problems) -> None:
+    """The text is split as a shell would split it; a quote that is not closed is told."""
+    line = "[application]\ncommand = \"sh -c 'exec serve {port}'\"\n"
+    application = load_settings(write(tmp_path, line), {}, {}).application
+    assert application.command == ("sh", "-c", "exec serve {port}")
+    assert application.directory == tmp_path
+    [said] = problems('[application]\ncommand = "sh -c \'x"\n')
+    assert "application.command: expected a list of words" in said
 
 
 def test_a_long_value_is_cut(problems: Problems) -> None:

@@ -1,4 +1,4 @@
-"""The runtimes that the contract suite binds: how to make one, and how to do harm to its workers.
+"""The runtimes that the contract suite binds: how to make one, and how to harm its workers.
 
 A new runtime joins by a class here and its name in RUNTIMES.
 """
@@ -35,7 +35,7 @@ TALK = ("sh", "-c", "echo first; echo $STEELYARD_WORKER listens on {port}; exec 
 class Bench(Protocol):
     """One machine, on which runtimes of one application come and go."""
 
-    host: str  # where its workers are reached
+    host: str  # the host at which its workers are reached
 
     def runtime(self) -> Runtime:
         """A new runtime, as a restarted agent would make it; not open yet."""
@@ -179,7 +179,7 @@ RUNTIMES: dict[str, Callable[..., Bench]] = {
     "docker": DockerBench,
     "swarm": SwarmBench,
 }
-# What the machine must have for one, by the fixture that has it.
+# The fixture that a runtime needs, by its name.
 NEEDS = {"docker": "docker", "swarm": "swarm"}
 
 AGENT = """
@@ -199,7 +199,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def kill_marked(folder: Path) -> None:
-    """Kill whatever was started below a test's folder, without help of what is tested."""
+    """Kill whatever was started below a test's folder, without using the code under test."""
     mark = f"STEELYARD_HOME={folder}".encode()
     for path in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
@@ -208,7 +208,7 @@ def kill_marked(folder: Path) -> None:
 
 
 def leave_orphans(kind: str, folder: Path, command: tuple[str, ...], names: list[str]) -> list[str]:
-    """Run a separate agent that starts workers and is killed with -9; the workers' handles."""
+    """Run an agent in a process that starts workers and is killed with -9; return the handles."""
     done = subprocess.run(
         [sys.executable, "-c", AGENT, kind, str(folder), ",".join(names), *command],
         stdout=subprocess.PIPE,
@@ -219,5 +219,5 @@ def leave_orphans(kind: str, folder: Path, command: tuple[str, ...], names: list
 
 
 def start_and_die(folder: Path, command: tuple[str, ...], names: list[str]) -> list[int]:
-    """The same with processes; their pids."""
+    """Leave processes behind in the same way; return their pids."""
     return [int(pid) for pid in leave_orphans("process", folder, command, names)]

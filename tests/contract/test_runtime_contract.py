@@ -13,7 +13,7 @@ from steelyard.runtime.base import Exit, Runtime
 from tests.contract.runtimes import NEEDS, RUNTIMES, Bench, kill_marked
 from tests.waiting import until
 
-GRACE = 60.0  # ample: a stop that needs it fails by the suite's own time limit
+GRACE = 60.0  # seconds; ample: a stop that needs it fails by the suite's own time limit
 
 
 def needing(kind: str) -> list[pytest.MarkDecorator]:
@@ -22,7 +22,7 @@ def needing(kind: str) -> list[pytest.MarkDecorator]:
 
 @pytest.fixture(params=[pytest.param(kind, marks=needing(kind)) for kind in RUNTIMES])
 async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bench]:
-    """A machine without workers, before and after."""
+    """A machine that has no workers before and after the test."""
     engines = [request.getfixturevalue(NEEDS[kind]) for kind in [request.param] if kind in NEEDS]
     found = RUNTIMES[request.param](tmp_path, *engines)
     yield found
@@ -51,7 +51,7 @@ async def next_exit(runtime: Runtime) -> Exit:
 
 
 async def names(runtime: Runtime) -> list[str]:
-    """Who runs."""
+    """The names of the workers that run."""
     return sorted(worker.name for worker in await runtime.running())
 
 
@@ -103,7 +103,7 @@ async def test_stopped_worker_is_gone(runtime: Runtime, grace: float) -> None:
 
 
 async def test_stop_of_unknown_name_is_done(runtime: Runtime) -> None:
-    """A name that does not run is already stopped, and no end is told of it."""
+    """Stopping a name that does not run does nothing, and reports no end."""
     await runtime.stop("never", GRACE)
     await runtime.start("one")
     await runtime.stop("one", 0)
@@ -112,7 +112,7 @@ async def test_stop_of_unknown_name_is_done(runtime: Runtime) -> None:
 
 
 async def test_each_end_is_told_once(bench: Bench, runtime: Runtime) -> None:
-    """Ends asked for and not asked for come out once each, until the runtime is closed."""
+    """Each end is reported once, whether it was asked for or not, until the runtime is closed."""
     workers = await asyncio.gather(*(runtime.start(f"w{number}") for number in range(4)))
     bench.kill(workers[0])
     bench.kill(workers[1])
@@ -138,7 +138,7 @@ async def test_exits_end_with_the_runtime(bench: Bench) -> None:
 
 
 async def test_killed_worker_is_told(bench: Bench, runtime: Runtime) -> None:
-    """A worker that dies without being asked is told with the reason, and runs no longer."""
+    """The end of a worker that was killed is reported with its reason."""
     worker = await runtime.start("one")
     bench.kill(worker)
     assert await next_exit(runtime) == Exit("one", "killed by SIGKILL")
@@ -146,7 +146,7 @@ async def test_killed_worker_is_told(bench: Bench, runtime: Runtime) -> None:
 
 
 async def test_logs_last_lines(bench: Bench, runtime: Runtime) -> None:
-    """Logs give the last lines, of a worker that has ended, too."""
+    """The last lines of a log can be read, also after the worker's end."""
     worker = await runtime.start("one")
     log = await log_with(runtime, "one", bench.printed(worker))
     await runtime.stop("one", 0)
@@ -157,9 +157,39 @@ async def test_logs_last_lines(bench: Bench, runtime: Runtime) -> None:
 
 
 async def test_logs_of_unknown_name(runtime: Runtime) -> None:
-    """There is no log of a worker that never was."""
+    """A worker that never was has no log."""
     with pytest.raises(UsageError, match="never"):
         await runtime.logs("never", 10)
+
+
+def everything(line: str) -> bool:
+    return True
+
+
+async def test_lines_are_followed_to_the_end(bench: Bench, runtime: Runtime) -> None:
+    """Each line comes once, also those from before, and the stream ends with the worker."""
+    worker = await runtime.start("one")
+    followed = []
+    ended = []
+    async for line in runtime.lines("one", None, everything, follow=True):
+        followed.append(line.text)
+        if bench.printed(worker) in line.text:
+            ended.append(asyncio.create_task(runtime.stop("one", 0)))
+    assert len(ended) == 1
+    await ended[0]
+    kept = [line.text async for line in runtime.lines("one", 10, everything, follow=False)]
+    assert followed == kept == (await runtime.logs("one", 10)).splitlines()
+
+
+async def test_the_last_lines_that_are_shown_are_counted(bench: Bench, runtime: Runtime) -> None:
+    """A line that is not to be shown is not one of the last."""
+    worker = await runtime.start("one")
+    printed = bench.printed(worker)
+    await log_with(runtime, "one", printed)
+    runtime_lines = runtime.lines("one", 1, lambda line: printed not in line, follow=False)
+    before = [line.text async for line in runtime_lines]
+    every = (await runtime.logs("one", 10)).splitlines()
+    assert before == [line for line in every if printed not in line][-1:]
 
 
 async def test_sample_has_all_that_run(runtime: Runtime) -> None:

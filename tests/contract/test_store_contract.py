@@ -28,7 +28,8 @@ def _sqlite(request: pytest.FixtureRequest) -> Make:
 
 
 def _redis(request: pytest.FixtureRequest) -> Make:
-    from steelyard.store.redis import RedisStore  # not by those who need only `record`
+    # Imported late, for modules that need only `record`.
+    from steelyard.store.redis import RedisStore
 
     url = request.getfixturevalue("redis_server").url
     return lambda application: RedisStore(application, url)
@@ -101,7 +102,7 @@ async def test_workers_come_by_name(store: Store) -> None:
 
 
 async def test_delete_is_idempotent(store: Store) -> None:
-    """Deleting twice, or what was never there, is deleting."""
+    """Forgetting a worker twice, or one that was never there, is no error."""
     await store.write([Save(record("one"))])
     await store.write([Save(record("two"))])
     for name in ("one", "one", "never"):
@@ -123,7 +124,7 @@ async def test_concurrent_saves(store: Store) -> None:
 
 
 async def test_changes_come_together_and_in_order(store: Store) -> None:
-    """The last word about a worker counts."""
+    """The last change of a worker counts."""
     again = record("one").model_copy(update={"port": 7})
     await store.write(
         [Save(record("one")), Save(record("two")), Forget("two"), SaveLimits(LIMITS), Save(again)]
@@ -169,7 +170,7 @@ async def test_url_names_the_kind(make: Make, request: pytest.FixtureRequest) ->
 
 
 async def test_the_lease_is_had_by_one(store: Store) -> None:
-    """Who has it keeps it, everybody else is told who that is."""
+    """The holder keeps the lease, and all others are told its name."""
     assert await store.claim("a", 60) == "a"
     assert await store.claim("b", 60) == "a"
     assert await store.claim("a", 60) == "a"
@@ -180,24 +181,24 @@ async def test_the_lease_is_had_by_one(store: Store) -> None:
 
 
 async def test_the_lease_runs_out(store: Store) -> None:
-    """And is then anybody's; asking for more time gives more."""
+    """A lease that ran out may go to any holder, and a claim by its holder extends it."""
     await store.claim("a", 0.05)
     while await store.claim("b", 60) != "b":
         await asyncio.sleep(0.01)
     await store.claim("b", 0.05)
     await store.claim("b", 60)
-    await asyncio.sleep(0.1)  # past what was asked for first
+    await asyncio.sleep(0.1)  # beyond the time of the first claim
     assert await store.claim("a", 60) == "b"
 
 
 async def test_of_many_claims_at_once_one_is_granted(store: Store) -> None:
-    """All are told the same."""
+    """One of many claims at once is granted, and all are told the same holder."""
     told = await asyncio.gather(*(store.claim(f"agent-{n}", 60) for n in range(20)))
     assert len(set(told)) == 1
 
 
 async def test_changes_under_a_lease(store: Store) -> None:
-    """Only who has it may make them; nothing of a refused batch is done."""
+    """Only the holder of the lease may write, and nothing of a refused batch is written."""
     with pytest.raises(StoreError, match="no lease"):
         await store.write([Save(record("one")), SaveLimits(LIMITS)], "a")
     await store.claim("a", 60)
@@ -208,7 +209,7 @@ async def test_changes_under_a_lease(store: Store) -> None:
 
 
 async def test_each_application_has_its_own_lease(make: Make) -> None:
-    """Another's does not count."""
+    """The lease of another application does not count."""
     mine, other = make("app"), make("other")
     assert [await mine.claim("a", 60), await other.claim("b", 60)] == ["a", "b"]
     await mine.close()

@@ -21,7 +21,7 @@ from tests.contract.transports import (
     noise,
 )
 
-pytestmark = pytest.mark.xdist_group("transports")  # they share nodes, which take time to start
+pytestmark = pytest.mark.xdist_group("transports")  # actors are shared, as they take time to start
 
 
 @pytest.fixture(scope="module", params=TRANSPORTS)
@@ -33,23 +33,23 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
 
 @pytest.fixture(scope="module")
 def pair(bench: Bench) -> tuple[Any, Any]:
-    """Two actors that live on; the second serves."""
+    """Two actors for many tests; the second serves."""
     one, two = bench.actor(), bench.actor()
     two.serve()
-    # Until the word of its serving has got round, asking fails.
+    # Asking fails until the first has heard that the second serves.
     eventually(lambda: answer(one, one.ask(two.identity(), b"first")) == ("reply", b"first"))
     return one, two
 
 
 def answer(actor: Any, ask: int) -> tuple[str, bytes]:
-    """The one thing that is told about a query."""
+    """The one reply or failure of a query."""
     eventually(lambda: actor.answers(ask))
     (told,) = actor.answers(ask)
     return told  # type: ignore[no-any-return]
 
 
 def test_a_query_is_answered_by_whom_it_was_asked_of(pair: tuple[Any, Any]) -> None:
-    """Who asks is known to who answers."""
+    """The peer that answers knows the identity of the asker."""
     one, two = pair
     assert one.identity() != two.identity()
     assert answer(one, one.ask(two.identity(), b"hello")) == ("reply", b"hello")
@@ -57,21 +57,21 @@ def test_a_query_is_answered_by_whom_it_was_asked_of(pair: tuple[Any, Any]) -> N
 
 
 def test_an_empty_query(pair: tuple[Any, Any]) -> None:
-    """Nothing is something to ask."""
+    """An empty query is answered."""
     one, two = pair
     assert answer(one, one.ask(two.identity(), b"")) == ("reply", b"")
 
 
 @pytest.mark.parametrize("size", [CAP, CAP + 1, 2 * CAP + 12345])
 def test_payloads_of_any_size(pair: tuple[Any, Any], size: int) -> None:
-    """Above the cap they go in pieces, both ways."""
+    """Payloads above the cap go in pieces, in both directions."""
     one, two = pair
     ask = one.ask_noise(two.identity(), size, size)
     assert answer(one, ask) == ("reply", brief(noise(size, size)))
 
 
 def test_many_queries_at_once(pair: tuple[Any, Any]) -> None:
-    """Each has its own answer."""
+    """Each of many queries has its own answer."""
     one, two = pair
     asks = {one.ask(two.identity(), b"%d" % number): b"%d" % number for number in range(200)}
     assert {ask: answer(one, ask) for ask in asks} == {
@@ -80,7 +80,7 @@ def test_many_queries_at_once(pair: tuple[Any, Any]) -> None:
 
 
 def test_a_query_may_be_parked(pair: tuple[Any, Any]) -> None:
-    """It stays open while others are answered, until it is."""
+    """A parked query stays open while others are answered."""
     one, two = pair
     parked = one.ask(two.identity(), PARK)
     eventually(two.parked)
@@ -91,13 +91,13 @@ def test_a_query_may_be_parked(pair: tuple[Any, Any]) -> None:
 
 
 def test_a_refusal_says_why(pair: tuple[Any, Any]) -> None:
-    """The asker hears of a failure, with the reason."""
+    """The asker hears of a failure with the reason."""
     one, two = pair
     assert answer(one, one.ask(two.identity(), REFUSE)) == ("failure", b"not today")
 
 
 def test_the_first_answer_counts(pair: tuple[Any, Any]) -> None:
-    """A second is ignored, as is a refusal after it."""
+    """A second answer is ignored, and so is a refusal after it."""
     one, two = pair
     ask = one.ask(two.identity(), TWICE)
     assert answer(one, ask) == ("reply", TWICE)
@@ -106,14 +106,14 @@ def test_the_first_answer_counts(pair: tuple[Any, Any]) -> None:
 
 
 def test_who_fails_at_a_query_is_asked_on(pair: tuple[Any, Any]) -> None:
-    """An error in a callback ends nothing but that query."""
+    """An error in a callback fails only its own query."""
     one, two = pair
     assert answer(one, one.ask(two.identity(), CRASH))[0] == "failure"
     assert answer(one, one.ask(two.identity(), b"after")) == ("reply", b"after")
 
 
 def test_asking_nobody_fails(pair: tuple[Any, Any]) -> None:
-    """Neither a link that never was nor one that does not serve; and never from within `ask`."""
+    """Asking an unknown link or one that does not serve fails, and never from within `ask`."""
     one, two = pair
     for nobody in ("0123456789abcdef", one.identity()):
         kind, why = answer(two, two.ask(nobody, b"hello"))
@@ -133,7 +133,7 @@ def test_who_comes_and_goes_does_not_disturb_others(bench: Bench, pair: tuple[An
 
 
 def test_roles_are_seen_with_their_info(bench: Bench) -> None:
-    """Those announced before and after; a new word replaces the old; closing takes it back."""
+    """Roles announced before and after are seen; a new announcement replaces the old."""
     early, watcher, late = bench.actor(), bench.actor(), bench.actor()
     early.announce("worker", b"\0early/*")
     watcher.watch()
@@ -169,7 +169,7 @@ def test_roles_are_seen_with_their_info(bench: Bench) -> None:
 
 
 def test_death_is_noticed_and_releases_what_is_parked(bench: Bench) -> None:
-    """Both ways: whom we asked, and who asked us."""
+    """The death of a peer is noticed by those it asked and by those that asked it."""
     victim, other = bench.actor(), bench.actor()
     victim.serve()
     other.watch()
@@ -187,7 +187,7 @@ def test_death_is_noticed_and_releases_what_is_parked(bench: Bench) -> None:
 
 
 def test_a_closed_link_is_silent(bench: Bench) -> None:
-    """What was asked before is never answered; closing twice is closing."""
+    """Earlier queries of a closed link are never answered, and closing twice is no error."""
     asker, other = bench.actor(), bench.actor()
     other.serve()
     other.announce("worker")

@@ -1,7 +1,7 @@
 """The transports that the contract suite binds: actors that ask, answer and watch over one of them.
 
-An actor over memory is in this process. One over Zenoh is in a process of its own, told what to do
-over a pipe: so that it can be killed like a node.
+An actor over memory is in this process. An actor over Zenoh is in a process of its own, controlled
+over a pipe, so that it can be killed like a node.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Any, Protocol, TypeVar
 
 from steelyard.mesh.transport.base import Link, Peer, Query
 from steelyard.mesh.transport.memory import Network
-from tests.mesh.hosts import enter
+from tests.docker.namespace import enter
 
 T = TypeVar("T")
 PATIENCE = 120.0  # seconds; nothing that works takes so long
-LONG = 1000  # bytes; of more only the hash is told
+LONG = 1000  # bytes; of a longer payload only the hash is compared
 PARK, REFUSE, TWICE, CRASH = b"park", b"refuse", b"twice", b"crash"
 
 
 def eventually(look: Callable[[], T]) -> T:
-    """Look again and again until something is seen."""
+    """Look again and again until the result is true."""
     deadline = time.monotonic() + PATIENCE
     while not (seen := look()):
         assert time.monotonic() < deadline, "waited in vain"
@@ -36,18 +36,18 @@ def eventually(look: Callable[[], T]) -> T:
 
 
 def noise(seed: int, size: int) -> bytes:
-    """Bytes that are told apart, in whatever pieces they come."""
+    """Bytes in which a missing or misplaced piece shows."""
     block = random.Random(seed).randbytes(min(size, 1_000_003))
     return (block * (size // max(1, len(block)) + 1))[:size]
 
 
 def brief(payload: bytes) -> bytes:
-    """A payload, or what stands for it."""
+    """A payload, or its hash if it is long."""
     return payload if len(payload) <= LONG else hashlib.sha256(payload).digest()
 
 
 class Actor:
-    """A link, and what it has seen. It answers what it is asked."""
+    """A link, and what it has seen; it answers all queries."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -133,8 +133,8 @@ class Actor:
         self._link.close()
 
 
-def play(pipe: Connection, options: dict[str, Any], host: str | None) -> None:
-    """The life of an actor in a process of its own, possibly on a host of its own."""
+def play(pipe: Connection, options: dict[str, Any], host: int | None) -> None:
+    """Run an actor in a process of its own, possibly on a host of its own."""
     if host is not None:
         enter(host)
     from steelyard.mesh.transport.zenoh.link import ZenohLink
@@ -151,9 +151,9 @@ def play(pipe: Connection, options: dict[str, Any], host: str | None) -> None:
 
 
 class Remote:
-    """An actor in another process; what is asked of it is done there."""
+    """An actor in another process; method calls are forwarded to it."""
 
-    def __init__(self, host: str | None = None, **options: Any) -> None:
+    def __init__(self, host: int | None = None, **options: Any) -> None:
         self._pipe, theirs = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")
         self.process = context.Process(target=play, args=(theirs, options, host), daemon=True)
@@ -177,16 +177,16 @@ class Remote:
 
 
 class Bench(Protocol):
-    """Where actors meet."""
+    """A place where actors meet."""
 
     def actor(self) -> Any:
-        """A new one, linked to all there are."""
+        """A new actor, linked to all others."""
 
     def kill(self, actor: Any) -> None:
-        """End it without a word."""
+        """Kill an actor without a good-bye."""
 
     def close(self) -> None:
-        """End all."""
+        """End all actors."""
 
 
 class MemoryBench:

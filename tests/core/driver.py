@@ -80,13 +80,16 @@ class Driver:
         done: int = 0,
         waiting: int = 0,
         wait: float = 0.0,
+        tunnels: int = 0,
         **inflight: int,
     ):
-        """A balancer tells: `done` requests at each worker that it names."""
+        """A balancer tells: `done` requests and so many tunnels at each worker that it names."""
         queue = self.fleet.publication.queue
         newest = queue.version if queue else -1
         traffic = {
-            name: Traffic(inflight=n, requests=done, failures=0, bytes=0, seconds=0)
+            name: Traffic(
+                inflight=n, tunnels=tunnels, requests=done, failures=0, bytes=0, seconds=0
+            )
             for name, n in inflight.items()
         }
         seen = newest if version is None else version

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from steelyard.core import commands as cmd
 from steelyard.core import events as ev
 from steelyard.core.lifecycle import State
@@ -72,6 +75,31 @@ class TestScaling:
             for name in stops(d.tick(load=1)):
                 d.tell(ev.Exited(name, "exit code 0"))
         assert [w.name for w in d.fleet.roster.live()] == ["w1", "w2"]
+
+    @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=3, max_size=3))
+    def test_the_fewest_tunnels_go_first(self, held):
+        """Whatever exchanges there are, no worker goes before one with fewer open tunnels."""
+        d = Driver(min=1, max=4).booted()
+        d.tell(ev.LimitsAsked(4, 4))
+        d.serve("w2", "w3", "w4")
+        for number, (tunnels, others) in enumerate(held, 2):
+            name = f"w{number}"
+            d.report(name, tunnels=tunnels, **{name: tunnels + others})
+        d.tell(ev.LimitsAsked(1, 4))
+        while d.fleet.target > 3:
+            d.tick()
+        (gone,) = [w.name for w in d.fleet.roster if not w.live]
+        assert held[int(gone[1:]) - 2][0] == min(tunnels for tunnels, _ in held)
+
+    def test_workers_above_max_with_the_fewest_tunnels_go(self):
+        """An operator's new maximum spares tunnels, too, but never a default worker."""
+        d = Driver(min=1, max=4).booted()
+        d.tell(ev.LimitsAsked(4, 4))
+        d.serve("w2", "w3", "w4")
+        d.report("b3", tunnels=1, w3=1)
+        d.report("b4", w4=5)
+        d.tell(ev.LimitsAsked(1, 2))
+        assert [w.name for w in d.fleet.roster.live()] == ["w1", "w3"]
 
     def test_scaling_decisions_carry_their_reason(self):
         """What was decided and why is in the command and in the list."""
@@ -280,8 +308,8 @@ class TestDeath:
 
 
 class TestDrain:
-    def leaving(self) -> Driver:
-        d = Driver().booted()
+    def leaving(self, **rules: float) -> Driver:
+        d = Driver(**rules).booted()
         d.report("b1", w1=2)
         d.report("b2", w1=0)
         d.tell(ev.DrainAsked("w1"))
@@ -309,6 +337,40 @@ class TestDrain:
     def test_the_deadline_ends_the_wait(self):
         """An exchange that never ends does not keep a worker for ever."""
         d = self.leaving()
+        assert "w1" in stops(d.ticks(15))
+
+    def test_tunnels_have_a_deadline_of_their_own(self):
+        """A worker with open tunnels is stopped after their time, not after the exchanges'."""
+        d = self.leaving(drain=30.0, tunnel_drain=60.0)
+        d.report("b1", w1=2, tunnels=2)
+        assert "w1" not in stops(d.ticks(20))
+        assert "w1" in stops(d.ticks(15))
+        assert "2 of them tunnels" in str(d.fleet.decisions)
+
+    def test_a_deadline_is_announced(self):
+        """Some seconds before a worker is stopped the queue says so, for its tunnels' sake."""
+        d = self.leaving(drain=30.0, tunnel_drain=60.0)
+        d.report("b1", w1=2, tunnels=2)
+        told = []
+        while "w1" not in stops(d.tick()):
+            (entry,) = [e for e in d.fleet.publication.queue.workers if e.name == "w1"]
+            told.append(entry.closing)
+            d.report("b1", w1=2, tunnels=2)
+        assert told == [False] * 27 + [True] * 2  # ticks of 2 s: from 55 s on, of 60 s
+
+    def test_a_short_drain_is_announced_half_way(self):
+        """A drain that is shorter than the notice is not announced as it begins."""
+        d = self.leaving(drain=4.0)
+        d.report("b1", w1=1)
+        assert not d.fleet.roster.by_name["w1"].closing
+        d.tick()
+        assert d.fleet.roster.by_name["w1"].closing
+
+    def test_a_worker_whose_tunnels_have_ended_has_the_usual_deadline(self):
+        """What is left then are exchanges, which do not last for hours."""
+        d = self.leaving(drain=30.0, tunnel_drain=60.0)
+        d.report("b1", w1=2, tunnels=2)
+        d.report("b1", w1=2)
         assert "w1" in stops(d.ticks(15))
 
     def test_a_lost_balancer_is_waited_for_then_forgotten(self):
@@ -373,10 +435,11 @@ class TestRestart:
         assert d.state("a") == "SUNDOWN"
 
     def test_the_number_of_workers_survives(self):
-        """Four adopted workers stay four, until the policy says otherwise."""
+        """Four adopted workers stay four, until the policy says otherwise, even if one dies."""
         d = Driver(Fixed())
         d.open([found(n) for n in "abcd"], [record(n, State.LU, i) for i, n in enumerate("abcd")])
         d.ticks(20)
+        assert len(starts(d.tell(ev.Exited("a", "exit code 1")))) == 1
         assert len(d.fleet.roster.live()) == 4
 
     def test_a_late_list_brings_no_ended_worker_back(self):

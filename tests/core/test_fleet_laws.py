@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -35,8 +37,6 @@ class FleetMachine(RuleBasedStateMachine):
         self.d = Driver(POLICIES[policy](), min=low, max=low + spread)
         self.running: set[str] = set()
         self.left: set[str] = set()  # seen in SUNDOWN or SHUTDOWN
-        self.deaths = 0
-        self.started = 0
         self.actions: list[float] = []
         self.closing = False
         self.check(self.d.open())
@@ -49,11 +49,35 @@ class FleetMachine(RuleBasedStateMachine):
                     assert name not in self.running, "started twice"
                     assert not self.closing, "started while closing"
                     self.running.add(name)
-                    self.started += 1
                 case cmd.Decide(at, action, _, reason):
                     assert reason, "a decision without a reason"
                     if action in {"up", "down"} and "above max" not in reason:
                         self.note_action(at)
+
+    def tell(self, event: ev.Event) -> list[cmd.Command]:
+        """An event that is no word about the number of workers: it leaves the target alone."""
+        target = self.d.fleet.target
+        out = self.bounded(lambda: self.d.tell(event))
+        assert self.d.fleet.target == target, "the target was changed"
+        return out
+
+    def bounded(self, act: Callable[[], list[cmd.Command]]) -> list[cmd.Command]:
+        """One start for each worker that was lost or put off, and for each that is wanted more.
+
+        While starts fail there is one at a time, as the back-off has it.
+        """
+        fleet, before = self.d.fleet, self.live()
+        target, put_off = fleet.target, max(0, fleet.target - len(before))
+        out = act()
+        self.check(out)
+        most = len(before - self.live()) + put_off + max(0, fleet.target - target)
+        if fleet.restarts.failures:
+            most = min(most, 1)
+        assert len(starts(out)) <= most, "more starts than there is a reason for"
+        return out
+
+    def live(self) -> set[str]:
+        return {worker.name for worker in self.d.fleet.roster.live()}
 
     def note_action(self, at: float) -> None:
         if self.policy == "step" and self.actions and at != self.actions[-1]:
@@ -68,67 +92,69 @@ class FleetMachine(RuleBasedStateMachine):
         before = self.d.fleet.roster.defaults(self.d.fleet.limits.min)
         first = self.d.fleet.roster.live()[:1]
         ring = bool(self.d.fleet.roster.in_ring())
-        out = self.d.tick(load, seconds, **{worker.name: oldest for worker in first})
+        each = {worker.name: oldest for worker in first}
+        out = self.bounded(lambda: self.d.tick(load, seconds, **each))
         for command in out:
             if isinstance(command, cmd.Decide) and command.action == "down":
                 assert not before & set(command.workers), "a default worker was retired"
                 if ring and self.policy != "step":
                     assert self.d.fleet.roster.in_ring(), "the policy emptied the ring"
-        self.check(out)
 
     @precondition(lambda self: self.running)
     @rule(data=st.data())
     def started_and_ready(self, data) -> None:
         name = self.pick(data, self.running)
-        self.check(self.d.tell(ev.Started(name, "127.0.0.1", 21000 + int(name[1:]))))
-        self.check(self.d.tell(ev.Probed(name, ok=True, seconds=0.001)))
+        self.tell(ev.Started(name, "127.0.0.1", 21000 + int(name[1:])))
+        self.tell(ev.Probed(name, ok=True, seconds=0.001))
 
     @precondition(lambda self: self.running)
     @rule(data=st.data())
     def probe_fails(self, data) -> None:
         name = self.pick(data, self.running)
-        self.check(self.d.tell(ev.Probed(name, ok=False, seconds=2, problem="timed out")))
+        self.tell(ev.Probed(name, ok=False, seconds=2, problem="timed out"))
 
     @precondition(lambda self: self.running)
     @rule(data=st.data(), twice=st.booleans())
     def dies(self, data, twice: bool) -> None:
         name = self.pick(data, self.running)
+        was_live = name in self.live()
         self.running.discard(name)
-        out = self.d.tell(ev.Exited(name, "killed by SIGKILL"))
-        assert len(starts(out)) <= max(1, self.d.fleet.restarts.failures == 0 and 99)
-        self.check(out)
+        out = self.tell(ev.Exited(name, "killed by SIGKILL"))
+        if not self.closing and not self.d.fleet.restarts.failures:
+            assert len(starts(out)) == was_live, "not one replacement for one death"
         if twice:
-            again = self.d.tell(ev.Exited(name, "killed by SIGKILL"))
+            again = self.tell(ev.Exited(name, "killed by SIGKILL"))
             assert starts(again) == [], "two replacements for one death"
-            self.check(again)
 
     @rule(data=st.data(), balancer=st.sampled_from(["b1", "b2"]), lag=st.integers(0, 3))
     def reports(self, data, balancer: str, lag: int) -> None:
         queue = self.d.fleet.publication.queue
-        version = -1 if queue is None else queue.version - lag
+        version = -1 if queue is None else max(-1, queue.version - lag)
         held = {n: data.draw(st.integers(0, 2)) for n in sorted(self.running)[:3]}
         waiting, done = data.draw(st.sampled_from([(0, 0), (0, 9), (8, 1)]))
         wait = 1.5 if waiting else 0.0
-        self.check(self.d.report(balancer, version, done=done, waiting=waiting, wait=wait, **held))
+        self.bounded(
+            lambda: self.d.report(balancer, version, done=done, waiting=waiting, wait=wait, **held)
+        )
 
     @rule(balancer=st.sampled_from(["b1", "b2"]))
     def balancer_lost(self, balancer: str) -> None:
-        self.check(self.d.tell(ev.BalancerLost(balancer)))
+        self.tell(ev.BalancerLost(balancer))
 
     @precondition(lambda self: self.running)
     @rule(data=st.data())
     def drain(self, data) -> None:
-        self.check(self.d.tell(ev.DrainAsked(self.pick(data, self.running))))
+        self.tell(ev.DrainAsked(self.pick(data, self.running)))
 
     @precondition(lambda self: not self.closing)
     @rule(low=st.integers(1, 3), spread=st.integers(0, 4))
     def limits(self, low: int, spread: int) -> None:
-        self.check(self.d.tell(ev.LimitsAsked(low, low + spread)))
+        self.bounded(lambda: self.d.tell(ev.LimitsAsked(low, low + spread)))
 
     @rule()
     def reconcile(self) -> None:
         found = [ev.Found(n, "127.0.0.1", 21000 + int(n[1:])) for n in sorted(self.running)]
-        self.check(self.d.open(found))
+        self.tell(ev.Reconciled(self.d.now, tuple(found)))
 
     @precondition(lambda self: len(self.actions) > 3)
     @rule()
@@ -146,11 +172,16 @@ class FleetMachine(RuleBasedStateMachine):
             assert fleet.limits.min <= fleet.target <= fleet.limits.max
 
     @invariant()
-    def never_below_min_but_for_the_back_off(self) -> None:
+    def never_below_the_target_but_for_the_back_off(self) -> None:
         """Every missing worker is being started, unless starts have been failing."""
         fleet = self.d.fleet
         if not self.closing and fleet.restarts.failures == 0:
-            assert len(fleet.roster.live()) >= fleet.limits.min
+            assert len(fleet.roster.live()) >= fleet.target
+
+    @invariant()
+    def never_above_the_target(self) -> None:
+        """What was started for a death, by the policy or for an operator is what was wanted."""
+        assert len(self.d.fleet.roster.live()) <= self.d.fleet.target
 
     @invariant()
     def sundown_is_final(self) -> None:

@@ -28,7 +28,7 @@ class Running:
 
 
 def wait_until_ready(process: subprocess.Popen[bytes], client: httpx.Client) -> None:
-    """Asks until it is answered: a worker has no other way to say that it is ready."""
+    """Ask until an answer comes: a worker has no other way to say that it is ready."""
     deadline = time.monotonic() + BOOT
     while time.monotonic() < deadline and process.poll() is None:
         try:
@@ -65,6 +65,6 @@ def demo() -> Iterator[Running]:
 
 @pytest.fixture
 def mortal() -> Iterator[Running]:
-    """A worker of its own for a test that ends it."""
+    """A worker for a single test that ends it."""
     with running("mortal") as worker:
         yield worker

@@ -15,17 +15,17 @@ from tests.demo.conftest import Running
 
 
 def test_crash_exits_at_once_with_3(mortal: Running) -> None:
-    """No answer, no clean-up."""
+    """A crash gives no answer and cleans nothing up."""
     with pytest.raises(httpx.TransportError):
         mortal.client.post("/crash")
-    assert mortal.process.wait(10) == 3
+    assert mortal.process.wait() == 3
 
 
 def test_hang_takes_the_health_check_with_it(mortal: Running) -> None:
     """The port still accepts, but nothing answers any more."""
     assert mortal.client.get("/hang").status_code == 200
     with pytest.raises(httpx.ReadTimeout):
-        mortal.client.get("/health", timeout=0.5)
+        mortal.client.get("/health", timeout=httpx.Timeout(None, read=0.5))
     assert mortal.process.poll() is None
 
 
@@ -35,7 +35,7 @@ def test_sigterm_finishes_what_is_open(mortal: Running) -> None:
     with mortal.client.stream("GET", f"/bytes?size={size}") as answer:
         mortal.process.send_signal(signal.SIGTERM)
         assert sum(len(piece) for piece in answer.iter_raw()) == size
-    assert mortal.process.wait(10) == 0
+    assert mortal.process.wait() == 0
 
 
 def test_sigterm_does_not_wait_for_idle_connections(mortal: Running) -> None:
@@ -44,7 +44,7 @@ def test_sigterm_does_not_wait_for_idle_connections(mortal: Running) -> None:
         idle.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
         assert idle.recv(65536).endswith(b"ok\n")
         mortal.process.send_signal(signal.SIGTERM)
-        assert mortal.process.wait(5) == 0
+        assert mortal.process.wait() == 0
         assert idle.recv(1) == b""
 
 
@@ -60,14 +60,14 @@ def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_port_is_needed() -> None:
-    """Without one it says so and exits with 2."""
+    """Without a port the worker says so and exits with 2."""
     result = run()
     assert result.returncode == 2
     assert "--port or $PORT is needed" in result.stderr
 
 
 def test_a_taken_port_is_told(demo: Running) -> None:
-    """The port may also come from the environment; in use, it is a failure with a reason."""
+    """A port from the environment that is in use is a failure with a reason."""
     result = run(PORT=str(demo.port))
     assert result.returncode != 0
     assert "address already in use" in result.stderr

@@ -1,8 +1,10 @@
 """A Docker engine for tests: a `dockerd` of our own, that leaves the machine as it found it.
 
-Its socket, data, state and containerd are in a folder of its own; it has no default bridge, gives
-networks addresses of its own pool, and touches neither the firewall nor IP forwarding: published
-ports on loopback go through the userland proxy, which needs neither.
+Its socket, data, state and containerd are in a folder of its own, and its mounts and bridges in
+namespaces of its own: the packet filter of this machine, in which another Docker engine drops all
+that is forwarded, does not reach them. A test enters that namespace, and finds published ports on
+loopback, where the userland proxy listens. The engine touches neither the firewall nor IP
+forwarding.
 
 There is no image to be pulled, and none to be built either: the base image is a handful of
 symbolic links, and containers see the machine's own /usr, read-only (`MOUNTS`). So they have a
@@ -25,26 +27,25 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import psutil
+
+from tests import reaper
+from tests.docker.host import PATH, PATIENCE, EngineFailedError, KernelLacksError
+from tests.docker.namespace import IP, Namespace
 
 BASE = "steelyard-test:base"
 LINKS = ("bin", "lib", "lib64")
 POOL = "base=10.213.0.0/16,size=24"
+PLAIN = ("--iptables=false", "--ip-masq=false")
+# Containers outlive their engine. Published ports lead to them by rules of the kernel, in the
+# engine's namespace: the userland proxy is a child of the engine, and ends with it.
+LIVE = ("--live-restore", "--userland-proxy=false")
 DRIVERS = ("overlay2", "vfs")  # the second one works on any file system
-PATIENCE = 60.0  # seconds; a start takes about two
 VERSION = "v1.41"
-# dockerd and its helpers are in sbin, which is not in everybody's PATH.
-PATH = f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin"
-
-
-class EngineFailedError(AssertionError):
-    """The engine did not start, or refused; with its last words."""
-
-
-class KernelLacksError(EngineFailedError):
-    """It never could: the kernel does not let us."""
 
 
 def _mounts() -> tuple[str, ...]:
@@ -63,11 +64,11 @@ DOCKERD = shutil.which("dockerd", path=PATH) or ""
 class Engine:
     """One running dockerd."""
 
-    def __init__(self, driver: str, within: tuple[str, ...] = ()) -> None:
-        """`within`: a command that runs another somewhere else, say in a network of its own."""
+    def __init__(self, driver: str, network: Namespace, flags: Sequence[str] = PLAIN) -> None:
         self.driver = driver
-        self._within = within
-        self.folder = Path(tempfile.mkdtemp(prefix="steelyard-dockerd-"))
+        self.flags = flags
+        self.network = network
+        self.folder = Path(tempfile.mkdtemp(prefix="dockerd-", dir=reaper.folder()))
         # Containerd takes no name that ends in an underscore, as one of a folder may.
         self._namespace = f"steelyard-{secrets.token_hex(8)}"
         self.socket = self.folder / "docker.sock"
@@ -78,11 +79,11 @@ class Engine:
     def start(self) -> None:
         """Return when it answers; its data is what it was, if it ran before."""
         words = [
-            *with_us(), *self._within, DOCKERD, "--host", self.url, "--bridge", "none",
+            *self.network.within(), DOCKERD, "--host", self.url, "--bridge", "none",
             "--data-root", str(self.folder / "data"), "--exec-root", str(self.folder / "exec"),
             "--pidfile", str(self.folder / "pid"), "--storage-driver", self.driver,
-            "--default-address-pool", POOL, "--iptables=false", "--ip6tables=false",
-            "--ip-forward=false", "--ip-masq=false", "--shutdown-timeout", "3",
+            "--default-address-pool", POOL, "--ip6tables=false", "--ip-forward=false",
+            "--shutdown-timeout", "3", *self.flags,
             "--containerd-namespace", self._namespace,
             "--containerd-plugins-namespace", f"{self._namespace}-plugins",
         ]  # fmt: skip
@@ -114,11 +115,41 @@ class Engine:
             self._process.kill()
             self._process.wait()
 
+    def kill(self) -> None:
+        """Kill it at once; containers that run go on, and only the next start tells of them.
+
+        Its containerd ends with it, but may stay a zombie where process 1 does not reap at once,
+        and the next dockerd would take that for one that runs: it looks at the pid alone.
+        """
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+        (self.folder / "exec" / "containerd" / "containerd.pid").unlink(missing_ok=True)
+
+    def freeze(self) -> None:
+        """Stop it in its tracks: its socket accepts, and nobody answers."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def _end_shims(self) -> None:
+        """Kill containers that outlived the engine, each with the shim that is its parent."""
+        for shim in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                words = shim.cmdline()
+                if "shim" in "".join(words[:1]) and any(str(self.folder) in word for word in words):
+                    for process in [*shim.children(recursive=True), shim]:
+                        with contextlib.suppress(psutil.NoSuchProcess):  # it went with its parent
+                            process.kill()
+
     def destroy(self) -> None:
-        """Stop it and delete all that it kept."""
+        """Stop it and delete all that it kept, its network included."""
         self.stop()
-        for space in (self.folder / "exec" / "netns").glob("*"):  # a mount that dockerd leaves
-            subprocess.run(["umount", space], capture_output=True)
+        self._end_shims()
+        self.network.end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def last_words(self) -> str:
@@ -220,18 +251,13 @@ def base_layer() -> bytes:
     return file.getvalue()
 
 
-def with_us() -> list[str]:
-    """However pytest ends, the engine ends, too."""
-    return ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
-
-
 @contextlib.contextmanager
-def private_engine() -> Iterator[Engine]:
+def private_engine(flags: Sequence[str] = PLAIN) -> Iterator[Engine]:
     """An engine with the base image, by the first storage driver that works here."""
     require_kernel()
     failures = []
     for driver in DRIVERS:
-        engine = Engine(driver)
+        engine = Engine(driver, Namespace("engine"), flags)
         try:
             engine.start()
             engine.load_base()
@@ -248,7 +274,7 @@ def private_engine() -> Iterator[Engine]:
 
 
 def can_start() -> bool:
-    return bool(DOCKERD) and os.geteuid() == 0
+    return bool(DOCKERD and IP) and os.geteuid() == 0
 
 
 def require_kernel() -> None:

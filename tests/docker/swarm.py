@@ -2,34 +2,21 @@
 
 A node is a network namespace with a `dockerd` in it. So it has its own addresses, its own loopback
 and the ports that a swarm insists on, and cutting its wire is what pulling a cable is. The switch
-is a bridge in a namespace, too, where this machine's firewall does not reach. Namespaces are held
-by processes that end with us, and nobody has to tidy up after them.
+is a bridge in a namespace, too, where this machine's firewall does not reach.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from tests.docker.engine import (
-    DRIVERS,
-    PATH,
-    PATIENCE,
-    Engine,
-    EngineFailedError,
-    KernelLacksError,
-    can_start,
-    require_kernel,
-    with_us,
-)
+from tests.docker.engine import DRIVERS, Engine, require_kernel
+from tests.docker.host import PATIENCE, EngineFailedError
+from tests.docker.namespace import Namespace, ip
 
-IP = shutil.which("ip", path=PATH) or ""
 HEARTBEAT = 1_000_000_000  # nanoseconds; a node that misses three is down. Docker's own is 5 s
 SETTLING = 30.0  # seconds; a swarm removes a container some seconds after its service
 # Of the range that is for measuring networks and routed nowhere (RFC 2544); by process, since
@@ -45,33 +32,6 @@ GATEWAY = {
         "com.docker.network.bridge.enable_ip_masquerade": "true",
     },
 }
-
-
-class Namespace:
-    """A network and a host name of its own, for as long as its process runs."""
-
-    def __init__(self, name: str) -> None:
-        script = f"echo {name} > /proc/sys/kernel/hostname; exec sleep infinity"
-        words = [*with_us(), "unshare", "--net", "--uts", "sh", "-c", script]
-        self._holder = subprocess.Popen(words)
-        self.pid = self._holder.pid
-        deadline = time.monotonic() + PATIENCE
-        while Path(f"/proc/{self.pid}/comm").read_text() != "sleep\n":
-            if self._holder.poll() is not None or time.monotonic() > deadline:
-                raise EngineFailedError("there is no network namespace to be had")
-            time.sleep(0.005)
-        self.ip("link", "set", "lo", "up")
-
-    def within(self) -> tuple[str, ...]:
-        """What runs a command in it; unlike `ip netns exec` it keeps the control groups mounted."""
-        return ("nsenter", f"--net=/proc/{self.pid}/ns/net", f"--uts=/proc/{self.pid}/ns/uts")
-
-    def ip(self, *words: str) -> None:
-        ip(*words, within=self.within())
-
-    def end(self) -> None:
-        self._holder.kill()
-        self._holder.wait()
 
 
 class Switch:
@@ -123,7 +83,6 @@ class Swarm:
         self.driver = driver
         self.nodes: list[Engine] = []
         self.addresses: list[str] = []
-        self._spaces: list[Namespace] = []
         self.switch = Switch()
         for number in range(1, count + 1):
             self._add(number)
@@ -175,8 +134,6 @@ class Swarm:
     def destroy(self) -> None:
         for node in self.nodes:
             node.destroy()
-        for space in self._spaces:
-            space.end()
         self.switch.end()
 
     def _wait_for_all(self) -> None:
@@ -191,9 +148,8 @@ class Swarm:
 
     def _add(self, number: int) -> None:
         space = Namespace(f"node{number}")
-        self._spaces.append(space)
         self.addresses.append(self.switch.connect(space, number))
-        self.nodes.append(Engine(self.driver, space.within()))
+        self.nodes.append(Engine(self.driver, space))
 
 
 @contextlib.contextmanager
@@ -215,14 +171,3 @@ def private_nodes(count: int) -> Iterator[Swarm]:
             swarm.destroy()
         return
     raise EngineFailedError("\n\n".join(failures))
-
-
-def ip(*words: str, within: tuple[str, ...] = ()) -> None:
-    """Change this machine's network, or a namespace's."""
-    done = subprocess.run([*within, IP, *words], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise KernelLacksError(f"ip {' '.join(words)}: {done.stderr.strip()}")
-
-
-def can_join() -> bool:
-    return can_start() and bool(IP)

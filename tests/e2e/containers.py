@@ -10,7 +10,8 @@ from typing import Any
 
 import psutil
 
-from tests.docker.engine import BASE, MOUNTS, Engine, EngineFailedError
+from tests.docker.engine import BASE, MOUNTS, Engine
+from tests.docker.host import EngineFailedError
 from tests.docker.swarm import Swarm
 from tests.e2e.gateway import Gateway
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 import pytest
 
@@ -22,6 +23,7 @@ from steelyard.cli.client import AgentClient
 from steelyard.config.values import Address
 from steelyard.core.status import FleetStatus
 from steelyard.errors import SteelyardError
+from steelyard.supervisor.pidfile import read_pids
 from tests.ports import free_port
 
 DEMO = (sys.executable, "-m", "steelyard.demo", "--port", "{port}")
@@ -46,7 +48,7 @@ class Gateway:
 
     @property
     def client(self) -> AgentClient:
-        return AgentClient(Address("127.0.0.1", self.agent_port), self.home / "token", timeout=5)
+        return AgentClient(Address("127.0.0.1", self.agent_port), self.home / "token", timeout=60)
 
     def start(self, stderr: int | None = None) -> Gateway:
         """Start it; returns at once."""
@@ -100,9 +102,14 @@ class Gateway:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
             return json.loads(answer.read())
 
+    def http(self, path: str) -> int:
+        """The status of a GET through the gateway."""
+        return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=30).status_code
+
     def cli(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """A `steelyard` command for this gateway's agent."""
-        where = ["--state", str(self.home), "--agent", f"127.0.0.1:{self.agent_port}"]
+        agent = "--agent-listen" if words[0] == "down" else "--agent"
+        where = ["--state", str(self.home), agent, f"127.0.0.1:{self.agent_port}"]
         done = subprocess.run(
             [sys.executable, "-m", "steelyard", words[0], *where, *words[1:]],
             capture_output=True,
@@ -129,13 +136,19 @@ class Gateway:
         """The leaders: one per worker."""
         return {p.pid for p in self.workers() if os.getsid(p.pid) == p.pid}
 
+    def orphans(self, part: str = "") -> list[psutil.Process]:
+        """What a killed supervisor left of agent and balancers, as its pid_file says."""
+        files = [read_pids(file.parent) for file in self.home.glob("**/pids.json")]
+        entries = [one for pids in files for one in pids.children if one.alive]
+        return [psutil.Process(one.pid) for one in entries if part in ("", one.part)]
+
     # Its end.
 
     def signal(self, number: signal.Signals) -> None:
         assert self.process is not None
         self.process.send_signal(number)
 
-    def wait(self, timeout: float = 60) -> int:
+    def wait(self, timeout: float | None = None) -> int:
         assert self.process is not None
         return self.process.wait(timeout)
 
@@ -153,11 +166,12 @@ class Gateway:
 
     def halt(self) -> list[psutil.Process]:
         """End it but not its workers, by force; its parts, if it still ran."""
-        if self.process is None or self.process.poll() is not None:
-            return []
-        family = psutil.Process(self.process.pid).children(recursive=True)
-        self.process.kill()
-        self.process.wait()
+        family: list[psutil.Process] = []
+        if self.process is not None and self.process.poll() is None:
+            family = psutil.Process(self.process.pid).children(recursive=True)
+            self.process.kill()
+            self.process.wait()
+        family += self.orphans()
         for process in family:
             _kill(process)
         return family

@@ -88,12 +88,15 @@ def test_a_command_that_never_listens_ends_in_a_clear_error(gateway):
     assert g.workers() == []
 
 
-def test_a_command_that_does_not_exist_ends_in_a_clear_error(gateway):
-    """With the name that was not found, and no word about a log that cannot be there."""
+def test_a_command_that_does_not_exist_is_told_before_anything_starts(gateway):
+    """The error names the program and what to do; neither an agent nor a balancer has begun."""
     g = gateway(*QUICK, command=("no-such-program-here",)).start()
     assert g.wait() == 1
-    assert "no-such-program-here" in g.output()
-    assert "no log" not in g.output()
+    error, *hints = g.output().splitlines()
+    assert error.startswith("error: command: no-such-program-here: not found")
+    assert "PATH" in error
+    assert hints == ["  → `steelyard check` tells all it looks at"]
+    assert [file.name for file in g.home.iterdir()] == ["up.log"]
 
 
 def test_a_balancer_without_workers_or_agent_is_refused():

@@ -38,7 +38,7 @@ def processes():
     for process in started:
         process.send_signal(signal.SIGTERM)
     for process in started:
-        process.wait(30)
+        process.wait()
 
 
 async def test_a_fixed_fleet_is_served_by_weight(processes):

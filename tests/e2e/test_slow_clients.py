@@ -45,7 +45,7 @@ def running(*words: str) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait()
 
 
 async def attack(mode: str, site: str, folder: Path) -> list[dict[str, int]]:

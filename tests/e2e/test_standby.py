@@ -123,7 +123,7 @@ async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):
     await so(lambda: first.stands_by() and first.process.poll() is None)
     assert view(home, second).worker_pids() == pids
     second.send(signal.SIGTERM)
-    assert second.process.wait(30) == 0
+    assert second.process.wait() == 0
     told = await view(home, first).until(lambda told: told.ready == 2)
     assert {worker.name for worker in told.workers} == names
     assert view(home, first).worker_pids() == pids

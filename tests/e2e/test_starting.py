@@ -12,6 +12,7 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.error import HTTPError
 
+import psutil
 import pytest
 
 from tests.e2e.containers import DEMO, FLAGS
@@ -41,7 +42,7 @@ class Part:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        return self.process.wait()
 
 
 @pytest.fixture
@@ -55,8 +56,11 @@ def begin(tmp_path):
 
     yield start
     for one in made:
+        balancers = psutil.Process(one.process.pid).children() if one.process.poll() is None else []
         one.process.kill()
         one.process.wait()
+        for balancer in balancers:  # they would go on without their supervisor
+            balancer.kill()
 
 
 @pytest.fixture

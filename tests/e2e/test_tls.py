@@ -57,7 +57,7 @@ async def test_a_reverse_proxy(processes, tmp_path):  # noqa: F811
         seen = seen + 1 if "new.org" in await peer_names(port) else 0
     child = psutil.Process(processes[1].pid).children()[0]
     child.kill()
-    child.wait(10)
+    child.wait()
     while len(psutil.Process(processes[1].pid).children()) < 2:
         await asyncio.sleep(0.05)
     for _ in range(20):

@@ -11,6 +11,7 @@ from steelyard.runtime.base import Exit
 from steelyard.runtime.marks import Mark
 from steelyard.runtime.procfs import read_environment, read_stat
 from steelyard.runtime.worker import wait_for_process
+from tests import reaper
 from tests.contract.runtimes import start_and_die
 from tests.runtime.conftest import Make, alive, next_exit, printed, python, shell
 
@@ -97,7 +98,7 @@ async def test_others_are_left_alone(make: Make, tmp_path: Path) -> None:
     strangers = [Mark(ours, "other", "one", 1), Mark(f"{ours}-2", "app", "one", 1)]
     processes = [
         await asyncio.create_subprocess_exec(
-            "sleep", "1000", env=mark.variables(), start_new_session=True
+            "sleep", "1000", env={**mark.variables(), **reaper.mark()}, start_new_session=True
         )
         for mark in strangers
     ]

@@ -10,6 +10,7 @@ import pytest
 
 from steelyard.runtime.base import Exit
 from steelyard.runtime.procfs import read_stat
+from steelyard.runtime.worker import DAEMON
 from tests.runtime.conftest import Make, alive, next_exit, printed, python, shell
 
 GRACE = 60.0  # ample: nothing here waits for it
@@ -116,5 +117,32 @@ async def test_command_that_goes_to_the_background_is_a_dead_worker(make: Make) 
     """The worker is the leader: a daemon that leaves it behind is swept, not leaked."""
     runtime = await make(*shell("setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.1"))
     await runtime.start("one")
-    assert await next_exit(runtime) == Exit("one", "exit code 0")
+    assert await next_exit(runtime) == Exit("one", "exit code 0" + DAEMON)
     assert not alive(int((await printed(runtime, "one"))[0]))
+
+
+# The program forks twice and leaves its session in between, as daemons do; it ends when the daemon
+# has said that it is there.
+DAEMONISE = """
+import os, time
+there, say = os.pipe()
+if os.fork():
+    os.read(there, 1)
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+print(os.getpid(), flush=True)
+os.write(say, b"!")
+time.sleep(1000)
+"""
+
+
+async def test_a_command_that_becomes_a_daemon_is_told_to_stay(make: Make) -> None:
+    """The daemon ends with its worker, and the reason says what to change."""
+    runtime = await make(*python(DAEMONISE))
+    await runtime.start("one")
+    ended = await next_exit(runtime)
+    [daemon] = await printed(runtime, "one")
+    assert ended == Exit("one", "exit code 0" + DAEMON)
+    assert not alive(int(daemon))

@@ -48,7 +48,7 @@ async def test_cpu_limit_throttles(make: Make) -> None:
     runtime = await make(*python("while True: pass"), cpus=0.2)
     worker = await runtime.start("one")
     assert worker.allowance == Allowance(cpus=0.2)
-    [group] = await groups_of(worker)
+    group, *_ = await groups_of(worker)
 
     async def throttled() -> int:
         return int((group / "cpu.stat").read_text().split("nr_throttled ")[1].split()[0])
@@ -110,7 +110,7 @@ async def test_adopted_worker_keeps_its_allowance(make: Make) -> None:
 async def test_group_left_by_a_killed_agent_is_removed(make: Make) -> None:
     """An empty group of a worker that ended unwatched goes at the next start of an agent."""
     first = await make("sleep", "1000", cpus=0.5)
-    [group] = await groups_of(await first.start("one"))
+    group, *_ = await groups_of(await first.start("one"))
     left = group.with_name("left")
     left.mkdir()
     second = await make("sleep", "1000", cpus=0.5)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
 import pytest
 
 from steelyard.errors import UsageError
-from steelyard.runtime.logfiles import KEPT, LogFiles
+from steelyard.runtime.log_text import CUT, LONGEST, MOST, read_tail
+from steelyard.runtime.logfiles import KEPT, LogFiles, Place
+from steelyard.runtime.room import RESERVE, reserved
 
 
 @pytest.fixture
@@ -49,6 +52,47 @@ def test_tail_of_a_large_file(logs: LogFiles) -> None:
     assert logs.tail("one", 200) == "".join(lines[-200:])
 
 
+class Counted(io.FileIO):
+    """A file that counts the bytes that were read from it."""
+
+    taken = 0
+
+    def read(self, size: int | None = -1, /) -> bytes | None:
+        text = super().read(-1 if size is None else size)
+        self.taken += len(text or b"")
+        return text
+
+
+@pytest.mark.parametrize("lines", [1, 100_000])
+def test_tail_of_a_hundred_megabytes_without_a_newline(tmp_path: Path, lines: int) -> None:
+    """Only the end of such a log is read, and its end is shown, marked as cut."""
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(100_000_000)  # a hole, which the disk does not have to hold
+        file.seek(0, os.SEEK_END)
+        file.write(b"the end")
+    with Counted(tmp_path / "huge") as huge:
+        text = read_tail(huge, lines)
+        assert huge.taken <= MOST
+    assert text.startswith(CUT)
+    assert text.endswith(b"the end")
+    assert len(text) == len(CUT) + LONGEST
+
+
+def test_a_long_line_is_cut_and_its_neighbours_are_not(logs: LogFiles) -> None:
+    """A line that is longer than the bound is shown by its end, and says that it was cut."""
+    write(logs, "one", b"before\n" + b"x" * LONGEST + b"end\nafter\n")
+    cut = CUT.decode() + "x" * (LONGEST - 4) + "end\n"
+    assert logs.tail("one", 3) == f"before\n{cut}after\n"
+
+
+def test_more_text_than_is_read_is_told(logs: LogFiles) -> None:
+    """Where the bound on bytes gives fewer lines than were asked for, the first one says so."""
+    write(logs, "one", b"0123456789\n" * (MOST // 10))
+    shown = logs.tail("one", 10**9).splitlines()
+    assert shown[0].startswith(CUT.decode())
+    assert set(shown[1:]) == {"0123456789"}
+
+
 def test_logs_of_ended_workers_are_capped(logs: LogFiles, tmp_path: Path) -> None:
     """The newest logs of ended workers stay, and those of running ones, however old."""
     for number in range(KEPT + 5):
@@ -57,6 +101,38 @@ def test_logs_of_ended_workers_are_capped(logs: LogFiles, tmp_path: Path) -> Non
     logs.prune({"w0"})
     kept = {path.stem for path in (tmp_path / "logs").iterdir()}
     assert kept == {"w0"} | {f"w{number}" for number in range(5, KEPT + 5)}
+
+
+def test_the_log_of_a_living_worker_is_rotated(logs: LogFiles, tmp_path: Path) -> None:
+    """The worker's descriptor goes on, and the last lines are found on both sides of the cut."""
+    with logs.append("one") as file:
+        for round_ in range(3):
+            file.write(f"{round_} first\n{round_} last\n".encode())
+            file.flush()
+            logs.rotate(10)
+        file.write(b"new\n")
+    files = sorted(path.name for path in (tmp_path / "logs").iterdir())
+    assert files == ["one.log", "one.log.1"]
+    assert (tmp_path / "logs" / "one.log").read_bytes() == b"new\n"
+    assert logs.tail("one", 2) == "2 last\nnew\n"
+
+
+def test_a_small_log_is_not_rotated(logs: LogFiles, tmp_path: Path) -> None:
+    """Only a log that is larger than the size begins anew."""
+    write(logs, "one", b"0123456789")
+    logs.rotate(10)
+    assert [path.name for path in (tmp_path / "logs").iterdir()] == ["one.log"]
+    assert logs.tail("one", 1) == "0123456789"
+
+
+def test_rotated_logs_go_with_their_worker(logs: LogFiles, tmp_path: Path) -> None:
+    """The old log of a worker whose log is deleted is deleted, too."""
+    for number in range(KEPT + 1):
+        write(logs, f"w{number}", b"xx")
+        logs.rotate(1)
+        os.utime(tmp_path / "logs" / f"w{number}.log", (number, number))
+    logs.prune(())
+    assert not list((tmp_path / "logs").glob("w0.*"))
 
 
 @pytest.mark.parametrize("name", ["../secret", "", ".", "a/b", "zero\0byte"])
@@ -72,3 +148,66 @@ def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="--state"):
         LogFiles(tmp_path / "file" / "logs").open()
+
+
+def read_all(logs: LogFiles, name: str, place: Place) -> tuple[bytes, Place, bool]:
+    """Everything behind a place, the place behind that, and whether there was a gap."""
+    text, gap = b"", False
+    while True:
+        block = logs.read_on(name, place)
+        text, place, gap = text + block.text, block.place, gap or block.gap
+        if not block.text:
+            return text, place, gap
+
+
+def test_one_who_reads_on_gets_each_byte_once_over_rotations(logs: LogFiles) -> None:
+    """Rotations between two reads, in the middle of lines, lose nothing and repeat nothing."""
+    with logs.append("one") as file:
+        file.write(b"before\n")
+        file.flush()
+        begun = logs.begin("one", 10)
+        text, place = begun.text, begun.place
+        for number in range(20):
+            file.write(b"%d begins " % number)
+            file.flush()
+            if number % 3 == 0:
+                logs.rotate(1)
+            file.write(b"and ends\n")
+            file.flush()
+            if number % 2 == 0:
+                more, place, gap = read_all(logs, "one", place)
+                text += more
+                assert not gap
+    more, _, gap = read_all(logs, "one", place)
+    assert not gap
+    assert text + more == b"before\n" + b"".join(b"%d begins and ends\n" % n for n in range(20))
+
+
+def test_one_who_is_rotated_past_is_told_of_a_gap(logs: LogFiles) -> None:
+    """Two rotations between two reads drop the oldest text, and that is told."""
+    with logs.append("one") as file:
+        place = logs.begin("one", 0).place
+        for text in (b"lost\n", b"kept\n"):
+            file.write(text)
+            file.flush()
+            logs.rotate(1)
+        file.write(b"new\n")
+    assert read_all(logs, "one", place)[::2] == (b"kept\nnew\n", True)
+
+
+def test_a_log_that_somebody_emptied_is_read_from_its_start(logs: LogFiles, tmp_path: Path) -> None:
+    """As with `> one.log`, after which the worker appends at the start."""
+    write(logs, "one", b"a long line that goes\n")
+    place = logs.begin("one", 0).place
+    (tmp_path / "logs" / "one.log").write_bytes(b"new\n")
+    assert read_all(logs, "one", place)[0] == b"new\n"
+
+
+def test_room_is_reserved_for_a_worker_and_given_back(logs: LogFiles, tmp_path: Path) -> None:
+    """A log has room behind its end while its worker may print, and none later."""
+    write(logs, "one", b"text\n")
+    path = tmp_path / "logs" / "one.log"
+    assert reserved(path) >= RESERVE // 2
+    logs.prune(())
+    assert reserved(path) < RESERVE // 2
+    assert path.read_bytes() == b"text\n"

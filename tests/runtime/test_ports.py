@@ -9,6 +9,7 @@ import pytest
 
 from steelyard.errors import StartError
 from steelyard.runtime.ports import free_port, is_free
+from tests import ports
 from tests.ports import WORKERS
 
 
@@ -23,10 +24,8 @@ def test_walk_begins_at_random_and_wraps_around() -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_port_that_is_listened_on_is_not_free(host: str) -> None:
     """A listener on loopback or on all addresses makes a port busy."""
-    with socket.socket() as busy:
-        busy.bind((host, 0))
-        busy.listen()
-        port = busy.getsockname()[1]
+    port = ports.free_port()
+    with socket.create_server((host, port)):
         assert not is_free(port)
         with pytest.raises(StartError, match="no free port"):
             free_port((port, port), (), random.Random(1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,18 @@ def test_ended_workers_are_pruned(register: Register) -> None:
     register.enter(Mark("/home", "app", "two", 21001), Process(124, 457))
     register.prune({"two"})
     assert [mark.name for mark in register.entries().values()] == ["two"]
+
+
+def test_entry_under_another_name_does_not_count(register: Register, tmp_path: Path) -> None:
+    """An entry speaks for the worker that its file is named after."""
+    register.enter(MARK, PROCESS)
+    (tmp_path / "workers" / "one.json").rename(tmp_path / "workers" / "two.json")
+    assert register.entries() == {}
+
+
+@pytest.mark.needs("root")
+def test_entry_of_another_user_does_not_count(register: Register, tmp_path: Path) -> None:
+    """A file that another user wrote names no worker of ours."""
+    register.enter(MARK, PROCESS)
+    os.chown(tmp_path / "workers" / "one.json", 65534, 65534)
+    assert register.entries() == {}

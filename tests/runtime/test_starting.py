@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import StartError
+from tests.ports import free_ports
 from tests.runtime.conftest import Make, next_exit, printed, python, shell
 
 
@@ -100,17 +101,15 @@ async def test_script_without_interpreter_line(make: Make, tmp_path: Path) -> No
 
 async def test_ports_in_use_are_avoided(make: Make) -> None:
     """Neither a port that someone listens on nor one given to a worker is given out."""
-    with socket.socket() as busy:
-        busy.bind(("127.0.0.1", 0))
-        busy.listen()
-        port = busy.getsockname()[1]
-        runtime = await make("sleep", "1000", ports=(port - 1, port + 1))
+    first, middle, last = free_ports(3)
+    with socket.create_server(("127.0.0.1", middle)):
+        runtime = await make("sleep", "1000", ports=(first, last))
         await runtime.start("one")
         await runtime.start("two")
         with pytest.raises(StartError, match="no free port"):
             await runtime.start("three")
     ports = {worker.port for worker in await runtime.running()}
-    assert ports == {port - 1, port + 1}
+    assert ports == {first, last}
 
 
 async def test_deleted_folder(make: Make, tmp_path: Path) -> None:

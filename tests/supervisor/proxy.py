@@ -101,5 +101,8 @@ class Proxy:
             return self.process.wait(LONG)
         finally:
             if self.process.poll() is None:
+                left = self.balancers()  # they would go on without their supervisor
                 os.kill(self.process.pid, signal.SIGKILL)
                 self.process.wait()
+                for balancer in left:
+                    balancer.kill()

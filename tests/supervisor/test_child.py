@@ -14,8 +14,10 @@ import pytest
 from steelyard.config.settings import Agent, Application, Settings
 from steelyard.config.values import Address
 from steelyard.sockets import listen
+from steelyard.supervisor import child as child_module
 from steelyard.supervisor.child import Child, describe, read_line
 from steelyard.supervisor.plan import agent_role
+from tests.balancer.stage import PATIENCE
 from tests.ports import free_port
 
 PARENT = """
@@ -47,9 +49,8 @@ def settings(tmp_path) -> Settings:
 
 
 async def until(true) -> None:
-    async with asyncio.timeout(30):
-        while not true():
-            await asyncio.sleep(0.02)
+    while not true():
+        await asyncio.sleep(0.02)
 
 
 async def test_a_child_that_is_killed_is_started_again(settings):
@@ -74,7 +75,7 @@ async def test_an_error_that_a_restart_does_not_mend_is_final(settings, tmp_path
     wrong = settings.model_copy(update={"agent": Agent(listen=Address("192.0.2.1", 80))})
     child = Child(agent_role(wrong), said.append)
     child.start()
-    await asyncio.wait_for(child.gave_up.wait(), 30)
+    await child.gave_up.wait()
     assert child.restarts == 0
     assert "cannot be listened on" in " ".join(said)
 
@@ -93,6 +94,24 @@ async def test_an_agent_whose_port_is_taken_waits_for_it(settings):
     await child.ended()
 
 
+async def test_a_child_that_cannot_start_is_tried_ever_more_slowly(settings):
+    """Each pause is twice the one before."""
+    pauses: list[float] = []
+
+    class Hasty(Child):
+        async def _rest(self, seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 3:
+                self.stop()
+
+    with listen(settings.agent.listen, 1, "--agent-listen"):
+        child = Hasty(agent_role(settings), lambda line: None)
+        child.start()
+        await until(lambda: len(pauses) == 3)
+        assert pauses == [0.2, 0.4, 0.8]
+    await child.ended()
+
+
 def test_a_child_dies_with_its_parent(settings):
     """However the parent went."""
     command = [sys.executable, "-c", PARENT, settings.model_dump_json()]
@@ -101,7 +120,7 @@ def test_a_child_dies_with_its_parent(settings):
         child = psutil.Process(int(parent.stdout.readline()))
         parent.kill()
         parent.wait()
-    psutil.wait_procs([child], timeout=20)
+    psutil.wait_procs([child], timeout=PATIENCE)
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
     reap(settings)
 
@@ -112,7 +131,7 @@ def reap(settings: Settings) -> None:
     for process in psutil.process_iter():
         try:
             with open(f"/proc/{process.pid}/environ", "rb") as file:
-                if mark in file.read().split(b"\\0"):
+                if mark in file.read().split(b"\0"):
                     process.kill()
         except (OSError, psutil.Error):
             continue
@@ -142,3 +161,29 @@ async def test_a_line_of_any_length_is_read():
 def test_an_end_in_words(status, words):
     """As people say it."""
     assert describe(status) == words
+
+
+def lives(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def test_workers_of_agents_that_are_killed_again_and_again_are_killed(settings, monkeypatch):
+    """On a machine so slow that no last agent has the time to start, nothing is left behind."""
+    said: list[str] = []
+    child = Child(agent_role(settings), said.append)
+    child.start()
+    entries = settings.folder / "workers"
+    await until(lambda: len([*entries.glob("*.json")]) == settings.scaling.min)
+    workers = psutil.Process(child.pid).children()
+    monkeypatch.setattr(child_module, "OBEYS", 0.01)
+    monkeypatch.setattr(child_module, "CLEARS_UP", 0.01)
+    psutil.Process(child.pid).suspend()
+    child.insist()
+    await child.ended()
+    assert len([line for line in said if line.endswith("stopping its workers")]) == 3
+    assert workers
+    assert [worker for worker in workers if lives(worker)] == []
+    assert "no agent could stop the workers, so they were killed: steelyard-" in said[-1]

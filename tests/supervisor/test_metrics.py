@@ -6,8 +6,11 @@ import asyncio
 import os
 import re
 import signal
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import httpx
@@ -83,8 +86,8 @@ async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         writer.close()
 
 
-@pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
+@asynccontextmanager
+async def open_site(tmp_path: Path) -> AsyncIterator[Site]:
     servers = [await asyncio.start_server(play, "127.0.0.1", 0) for _ in range(2)]
     workers = [f"127.0.0.1:{server.sockets[0].getsockname()[1]}" for server in servers]
     gateway = Gateway(listen=ANY, metrics=ANY, processes=2)
@@ -101,6 +104,12 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
     await supervisor.close()
     for server in servers:
         server.close()
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    async with open_site(tmp_path) as made:
+        yield made
 
 
 async def ask(site: Site, paths: list[str]) -> Counter[int]:
@@ -205,6 +214,42 @@ async def test_a_balancer_that_is_stopped_tells_all_before_it_ends(site: Site) -
     assert await site.total("answers_total") == 30
 
 
+SQUATTER = """
+import socket, sys
+taken = socket.socket(socket.AF_UNIX)
+taken.bind(chr(0) + sys.argv[1])
+taken.listen()
+print("taken", flush=True)
+taken.accept()
+"""
+
+
+@contextmanager
+def squatting(name: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that listens at this abstract name, and ends when somebody connects."""
+    command = [sys.executable, "-c", SQUATTER, name]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as squatter:
+        try:
+            assert squatter.stdout is not None
+            assert squatter.stdout.readline() == b"taken\n"
+            yield squatter
+        finally:
+            squatter.kill()
+
+
+async def test_nobody_can_take_the_name_of_the_board_first(tmp_path: Path) -> None:
+    """A process that holds the name made of the supervisor's pid is in nobody's way."""
+    with squatting(f"steelyard-board-{os.getpid()}") as squatter:
+        async with open_site(tmp_path) as site:
+            await ask(site, ["/200"] * 10)
+
+            async def told() -> bool:
+                return await site.total("answers_total") == 10
+
+            await until(told)
+        assert squatter.poll() is None  # nobody spoke to it
+
+
 async def test_openmetrics_for_those_who_ask(site: Site) -> None:
     """Prometheus does."""
     async with httpx.AsyncClient() as client:
@@ -277,4 +322,22 @@ async def test_counters_go_on_across_a_reload(proxy, worker) -> None:
     p.says("reload: only a restart changes gateway.metrics")
     await get(10)
     await until(lambda: told(30, 3))
+    assert p.close() == 0
+
+
+async def test_balancers_of_the_next_supervisor_tell_its_board(proxy, worker) -> None:
+    """Those of the one that was killed have nobody to tell; the sum begins anew."""
+    where = Address("127.0.0.1", free_port())
+    p = proxy(worker.port, metrics=str(where)).start()
+    p.process.kill()
+    p.process.wait()
+    await asyncio.to_thread(p.start)
+    await asyncio.to_thread(p.says, "the old balancers have ended")
+
+    async def both() -> bool:
+        _, text = await talk(where, b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+        samples = [one for family in text_string_to_metric_families(text) for one in family.samples]
+        return total(samples, "processes") == 2
+
+    await until(both)
     assert p.close() == 0

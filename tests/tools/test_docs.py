@@ -99,3 +99,14 @@ def test_a_page_without_the_region_gets_it_at_its_end() -> None:
 def test_no_path_of_this_machine_is_published() -> None:
     """Messages in the page come from made-up files."""
     assert str(ROOT) not in document()
+
+
+def test_every_decision_is_in_the_index() -> None:
+    """The index names each decision by its number and title."""
+    index = (ROOT / "docs/decisions/README.md").read_text()
+    decisions = sorted((ROOT / "docs/decisions").glob("0*.md"))
+    assert decisions
+    for number, file in enumerate(decisions, 1):
+        title = file.read_text().splitlines()[0].removeprefix("# ")
+        assert title.startswith(f"{number}. "), file
+        assert f"* [{title}]({file.name})" in index

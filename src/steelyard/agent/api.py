@@ -10,18 +10,20 @@ import secrets
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Response, WebSocket
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response, WebSocket
 from fastapi.responses import PlainTextResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, ConfigDict, Field
 
 import steelyard
+from steelyard.agent.log_api import log_routes
 from steelyard.agent.loop import Agent
+from steelyard.agent.problems import refusals
 from steelyard.config.settings import Settings, Store
+from steelyard.core.bounds import LARGEST_FLEET, Name
 from steelyard.core.events import DrainAsked, LimitsAsked
 from steelyard.core.status import DecisionStatus, FleetStatus, WorkerStatus
-from steelyard.errors import UsageError
 from steelyard.store.url import without_secrets
 
 POLICY_VIOLATION = 1008
@@ -33,8 +35,11 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    min: int = Field(ge=1)
-    max: int = Field(ge=1)
+    min: int = Field(ge=1, le=LARGEST_FLEET)
+    max: int = Field(ge=1, le=LARGEST_FLEET)
+
+
+UNAUTHORIZED = refusals(status401="The token is missing or wrong.")
 
 
 def build_api(agent: Agent, token: str) -> FastAPI:
@@ -47,7 +52,9 @@ def build_api(agent: Agent, token: str) -> FastAPI:
         openapi_url="/v1/openapi.json",
     )
     app.include_router(_open_routes())
-    app.include_router(_routes(agent), dependencies=[Depends(_guard(token))])
+    guarded = [Depends(_guard(token))]
+    for routes in (_routes(agent), log_routes(agent)):
+        app.include_router(routes, dependencies=guarded, responses=UNAUTHORIZED)
     app.include_router(_link(agent, token))
     return app
 
@@ -103,33 +110,35 @@ def _routes(agent: Agent) -> APIRouter:
         store = Store(url=without_secrets(agent.settings.store.url))
         return agent.settings.model_copy(update={"store": store})
 
-    @router.put("/v1/limits")
+    @router.put(
+        "/v1/limits",
+        responses=refusals(
+            status400="The body cannot be read.", status422="These limits cannot be."
+        ),
+    )
     async def limits(wanted: Limits) -> FleetStatus:
         """Other limits, from now on and after a restart."""
         if wanted.min > wanted.max:
             raise HTTPException(422, f"min {wanted.min} is above max {wanted.max}")
-        first, last = agent.settings.runtime.ports
-        if wanted.max > last - first + 1:  # as the configuration demands it
+        if not agent.settings.ports_suffice(wanted.max):
+            first, last = agent.settings.runtime.ports
             raise HTTPException(
                 422, f"max {wanted.max} is more than the ports for workers, {first}…{last}"
             )
         agent.tell(LimitsAsked(wanted.min, wanted.max))
         return agent.status()
 
-    @router.post("/v1/workers/{name}/drain")
+    @router.post(
+        "/v1/workers/{name}/drain",
+        responses=refusals(
+            status404="No worker has this name.", status409="Nobody else could serve."
+        ),
+    )
     async def drain(name: str) -> FleetStatus:
         """Give this worker no new request, and replace it."""
         _may_go(agent, name)
         agent.tell(DrainAsked(name))
         return agent.status()
-
-    @router.get("/v1/workers/{name}/logs", response_class=PlainTextResponse)
-    async def logs(name: str, lines: Annotated[int, Query(ge=1, le=100_000)] = 100) -> str:
-        """The last lines that a worker printed; it may have ended."""
-        try:
-            return await agent.runtime.logs(name, lines)
-        except UsageError as error:
-            raise HTTPException(404, str(error)) from error
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
@@ -153,7 +162,7 @@ def _link(agent: Agent, token: str) -> APIRouter:
     router = APIRouter()
 
     @router.websocket("/v1/queue")
-    async def queue(socket: WebSocket, balancer: str) -> None:
+    async def queue(socket: WebSocket, balancer: Name) -> None:
         scheme, _, sent = socket.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not _same(sent, token):
             await socket.close(POLICY_VIOLATION, "wrong token")  # before accepting: HTTP 403

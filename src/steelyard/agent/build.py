@@ -51,9 +51,11 @@ def build_rules(settings: Settings) -> Rules:
         boot=probe.boot,
         hung=probe.hung,
         drain=scaling.drain,
+        tunnel_drain=scaling.tunnel_drain,
         dwell_down=scaling.dwell_down,
         backoff=scaling.backoff,
         backoff_max=scaling.backoff_max,
+        grace=settings.runtime.grace,
     )
 
 
@@ -135,7 +137,7 @@ def build_runtime(settings: Settings) -> Runtime:
             from steelyard.runtime.process import ProcessRuntime
 
             return ProcessRuntime(
-                settings.application, settings.runtime, settings.folder, random.Random()
+                settings.application, settings.runtime, settings.folder, random.Random(), alone=True
             )
         case "docker":
             from steelyard.runtime.docker.runtime import DockerRuntime

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 
-from steelyard.core.events import Event, Exited, Started, StartFailed
+from steelyard.core.events import Event, Exited, Started, StartFailed, StopFailed
 from steelyard.errors import SteelyardError
 from steelyard.runtime.base import Runtime
 
@@ -26,10 +26,13 @@ class Executor:
         tell: Callable[[Event], None],
         grace: float,
         may_act: Callable[[], bool],
+        check: Callable[[], Awaitable[None]],
     ) -> None:
+        """`check` finds out whether the runtime is away, and tells."""
         self._runtime = runtime
         self._may_act = may_act  # asked at the last moment: what is to be done may have waited
         self._tell = tell
+        self._check = check  # before a failure is told: it is the runtime's, where that is away
         self._grace = grace
         self._last: dict[str, asyncio.Task[None]] = {}
         self._starting: dict[str, asyncio.Task[None]] = {}
@@ -80,9 +83,10 @@ class Executor:
         try:
             running = await self._runtime.start(name)
         except SteelyardError as error:
+            await self._check()
             self._tell(StartFailed(name, str(error)))
             return
-        place = (running.host, running.port, running.allowance, running.node)
+        place = (running.host, running.port, running.allowance, running.node, running.handle)
         self._tell(Started(name, *place))
 
     async def _stop(self, name: str, grace: float) -> None:
@@ -92,5 +96,7 @@ class Executor:
             await self._runtime.stop(name, grace)
         except SteelyardError as error:
             log.error("%s could not be stopped: %s", name, error.message)
+            await self._check()
+            self._tell(StopFailed(name, error.message))
             return
         self._tell(Exited(name, "stopped"))

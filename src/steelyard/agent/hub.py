@@ -31,7 +31,7 @@ class Hub:
         self._tell = tell
         self._queue: Queue | None = None
         self._fresh: dict[WebSocket, asyncio.Event] = {}
-        self._owner: dict[str, WebSocket] = {}  # the newest link of each balancer
+        self._names: dict[WebSocket, str] = {}  # a balancer may have an old link beside its new one
 
     def publish(self, queue: Queue) -> None:
         """Send this queue to everybody, soon."""
@@ -43,7 +43,7 @@ class Hub:
         """Keep one link until it breaks."""
         self._fresh[socket] = asyncio.Event()
         self._fresh[socket].set()
-        self._owner[balancer] = socket
+        self._names[socket] = balancer
         self._tell(BalancerJoined(balancer))
         log.info("balancer %s connected", balancer)
         sender = asyncio.create_task(self._send(socket))
@@ -73,9 +73,9 @@ class Hub:
                     return
 
     def _close(self, socket: WebSocket, balancer: str) -> None:
-        del self._fresh[socket]
-        if self._owner.get(balancer) is socket:
-            del self._owner[balancer]
+        """A balancer is lost with the last of its links, whichever of them that is."""
+        del self._fresh[socket], self._names[socket]
+        if balancer not in self._names.values():
             self._tell(BalancerLost(balancer))
             log.info("balancer %s disconnected", balancer)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -29,9 +29,9 @@ def sole_agent(folder: Path, *, shared: bool = False) -> Iterator[None]:
                 hint="use another --name, or another --state, or stop the other one; "
                 "several agents can take turns when all of them have --lease",
             ) from None
-        file.truncate(0)
-        file.write("with --lease\n" if shared else f"pid {os.getpid()}\n")
-        file.flush()
+        with suppress(OSError):  # on a full disk the lock counts without the name of its holder
+            file.truncate(0)
+            os.write(file.fileno(), b"with --lease\n" if shared else b"pid %d\n" % os.getpid())
         yield
 
 

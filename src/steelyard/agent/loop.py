@@ -11,9 +11,11 @@ import logging
 import time
 from collections.abc import Callable
 
+from steelyard.agent.audience import Audience
 from steelyard.agent.executor import Executor
 from steelyard.agent.hub import Hub
 from steelyard.agent.metrics import Metrics
+from steelyard.agent.presence import Presence
 from steelyard.agent.prober import Prober, Target, settle_time
 from steelyard.agent.writer import Writer
 from steelyard.config.settings import Settings
@@ -41,6 +43,7 @@ class Agent:
         writer: Writer,
         clock: Callable[[], float] = time.monotonic,
         may_act: Callable[[], bool] = lambda: True,
+        notes: Callable[[], list[str]] = list,
     ) -> None:
         self.settings = settings
         self.fleet = fleet
@@ -48,9 +51,13 @@ class Agent:
         self.writer = writer
         self.clock = clock
         self._may_act = may_act  # with several agents, whether it is this one that leads
+        self._notes = notes  # of the process: whether anybody supervises it
         self.hub = Hub(self.tell)
+        self.audience = Audience()
         self.metrics = Metrics()
-        self.executor = Executor(runtime, self.tell, settings.runtime.grace, may_act)
+        self.presence = Presence(runtime, self.tell, self._look)
+        grace = settings.runtime.grace
+        self.executor = Executor(runtime, self.tell, grace, may_act, self.presence.check)
         settle = settle_time(settings.runtime)
         self.prober = Prober(settings.probe, self.tell, self._alive, self._booting, settle)
         self.reconciled = asyncio.Event()
@@ -63,12 +70,24 @@ class Agent:
         """
         if not self._may_act():
             return
-        if isinstance(event, ev.Reported):
-            self.metrics.add(event.report, self.fleet.roster.by_name)
-        for command in self.fleet.handle(event, self.clock()):
+        self._handle(event)
+        for command in self.fleet.decided:
             self._execute(command)
         self._watch_started()
+        if self.audience:
+            self._tell_audience(event)
         self._note_end()
+
+    def _handle(self, event: ev.Event) -> None:
+        """An event that the fleet cannot take in is refused: the agent must outlive it."""
+        try:
+            self.fleet.handle(event, self.clock())
+        except Exception:
+            self.metrics.refused_events += 1
+            log.exception("an event of the kind %s is refused", type(event).__name__)
+            return
+        if isinstance(event, ev.Reported):
+            self.metrics.add(event.report, self.fleet.roster.by_name)
 
     async def run(self) -> None:
         """Measure and decide, until cancelled."""
@@ -79,16 +98,19 @@ class Agent:
             self.reconciled.set()
             self._note_end()
             group.create_task(self._tick())
+            group.create_task(self.presence.watch())
             group.create_task(self._reconcile())
 
     def status(self) -> FleetStatus:
         """What people are told: the fleet's view, the runtime's notes and the store's trouble."""
         store = [f"store: {self.writer.down}"] if self.writer.down else []
-        notes = [*self.runtime.notes, *store]
+        notes = [*self._notes(), *self.runtime.notes, *store]
         return status(self.fleet, self.clock()).model_copy(update={"notes": notes})
 
     def kill(self) -> None:
-        """End all workers at once."""
+        """End all workers at once; a runtime that is away is not waited for any longer."""
+        if self.fleet.closing:
+            self.tell(ev.CloseAsked(at_once=True))
         for worker in self.fleet.roster:
             self.executor.kill(worker.name)
 
@@ -113,7 +135,14 @@ class Agent:
     def _watch_started(self) -> None:
         for worker in self.fleet.roster:
             if worker.started and worker.live:
-                self.prober.watch(Target(worker.name, worker.host, worker.port))
+                pid = int(worker.handle) if worker.handle.isdecimal() else None  # of a process
+                self.prober.watch(Target(worker.name, worker.host, worker.port, pid))
+
+    def _tell_audience(self, event: ev.Event) -> None:
+        """One that could not be started may have printed why, and is no part of the fleet."""
+        names = {worker.name for worker in self.fleet.roster if worker.started}
+        failed = {event.worker} if isinstance(event, ev.StartFailed) else set()
+        self.audience.notice(names | failed, found=isinstance(event, ev.Reconciled))
 
     def _note_end(self) -> None:
         """Before the first reconciliation an empty fleet only means that nobody has looked."""
@@ -141,6 +170,8 @@ class Agent:
             self.tell(ev.Tick())
 
     async def _measure(self) -> None:
+        if self.presence.away:
+            return
         try:
             self.tell(ev.Sampled(await self.runtime.sample()))
         except SteelyardError as error:
@@ -158,13 +189,18 @@ class Agent:
     async def _reconcile(self) -> None:
         while True:
             await asyncio.sleep(RECONCILE_EVERY)
-            at = self.clock()
             try:
-                self.tell(ev.Reconciled(at, await self._found()))
+                self.tell(await self._look())
             except SteelyardError as error:
                 log.warning("not reconciled: %s", error.message)
             self.writer.write_again()  # a store may be emptied by others, and nobody is told
 
+    async def _look(self) -> ev.Reconciled:
+        at = self.clock()
+        return ev.Reconciled(at, await self._found())
+
     async def _found(self) -> tuple[ev.Found, ...]:
         running = await self.runtime.running()
-        return tuple(ev.Found(r.name, r.host, r.port, r.allowance, r.node) for r in running)
+        return tuple(
+            ev.Found(r.name, r.host, r.port, r.allowance, r.node, r.handle) for r in running
+        )

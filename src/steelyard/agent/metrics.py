@@ -37,6 +37,7 @@ class Metrics:
     workers: dict[str, Total] = field(default_factory=dict)
     refused: int = 0
     unshaken: int = 0
+    refused_events: int = 0  # that the fleet could not take in
 
     def add(self, report: Report, known: Container[str]) -> None:
         """Count a report in; a late word of an ended worker would bring its labels back."""
@@ -83,11 +84,26 @@ class _Snapshot(Collector):
         yield _gauge("steelyard_workers_min", "Fewest workers", self._status.min)
         yield _gauge("steelyard_workers_max", "Most workers", self._status.max)
         yield _gauge("steelyard_start_failures", "Failed starts in a row", self._status.failures)
+        yield _gauge(
+            "steelyard_runtime_away_seconds",
+            "For how long the runtime cannot be asked; 0 while it answers",
+            self._status.away_seconds,
+        )
+        yield _count(
+            "steelyard_runtime_losses",
+            "How many times the runtime could not be asked",
+            self._status.losses,
+        )
         connected = sum(balancer.connected for balancer in self._status.balancers)
         yield _gauge("steelyard_balancers", "Balancers connected", connected)
         refused, unshaken = self._metrics.refused, self._metrics.unshaken
         yield _count("steelyard_refused", "Requests refused for want of a worker", refused)
         yield _count("steelyard_tls_failures", "TLS handshakes that failed", unshaken)
+        yield _count(
+            "steelyard_refused_events",
+            "Events that the agent could not take in; its log has each of them",
+            self._metrics.refused_events,
+        )
 
     def _workers(self) -> Iterator[Metric]:
         score = GaugeMetricFamily("steelyard_worker_score", "0…100, 100 is best", labels=["worker"])

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from steelyard.config.settings import Probe, Runtime
 from steelyard.core.events import Probed
+from steelyard.peer_owner import peer_owner
+from steelyard.runtime.scan import may_own
 
+USER_AGENT = "steelyard-probe"  # by which an application can tell probes from requests
 BOOT_INTERVAL = 0.1  # a booting worker is asked often: it should serve as soon as it can
 # On a published port the engine's proxy accepts, and hangs up as soon as it finds that nobody
 # listens in the container: within a millisecond or so, on a busy machine some more.
@@ -23,6 +27,29 @@ class Target:
     name: str
     host: str
     port: int
+    leader: int | None = None  # the pid of a worker that is a process of this machine
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a worker is, by its name or by the address that its name last led to.
+
+    The names of containers are the engine's to tell. While it is away nobody can resolve them, and
+    a worker that answers must not be taken for one that does not.
+    """
+
+    host: str
+    address: str = ""
+
+    async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        try:
+            reader, writer = await asyncio.open_connection(self.host, port)
+        except socket.gaierror:
+            if not self.address:
+                raise
+            return await asyncio.open_connection(self.address, port)
+        self.address = writer.get_extra_info("peername")[0]
+        return reader, writer
 
 
 class Prober:
@@ -56,9 +83,11 @@ class Prober:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _watch(self, target: Target) -> None:
+        place = Place(target.host)
         try:
             while self._alive(target.name):
-                probed = await ask(target, self._probe.path, self._probe.timeout, self._settle)
+                probe = self._probe
+                probed = await ask(target, probe.path, probe.timeout, self._settle, place)
                 if self._alive(target.name):
                     self._tell(probed)
                 booting = self._booting(target.name)
@@ -73,15 +102,25 @@ def settle_time(runtime: Runtime) -> float:
     return SETTLE if proxied else 0.0
 
 
-async def ask(target: Target, path: str | None, timeout: float, settle: float = 0.0) -> Probed:
-    """One probe."""
+async def ask(
+    target: Target,
+    path: str | None,
+    timeout: float,
+    settle: float = 0.0,
+    place: Place | None = None,
+) -> Probed:
+    """One probe; `place` remembers where the probes before it found the worker."""
+    place = place or Place(target.host)
     began = time.perf_counter()
     seconds = None  # of the answer; what a connection is then watched for is not the worker's
     try:
         async with asyncio.timeout(timeout):
-            reader, writer = await asyncio.open_connection(target.host, target.port)
+            reader, writer = await place.connect(target.port)
             try:
-                if path is None:
+                problem = await _strange(writer, target)
+                if problem:
+                    pass  # not a byte goes to another user's program
+                elif path is None:
                     seconds = time.perf_counter() - began
                     problem = await _stay(reader, target, settle)
                 else:
@@ -96,6 +135,16 @@ async def ask(target: Target, path: str | None, timeout: float, settle: float = 
         problem = f"port {target.port}: {error.strerror or error}"
     seconds = time.perf_counter() - began if seconds is None else seconds
     return Probed(target.name, ok=not problem, seconds=seconds, problem=problem)
+
+
+async def _strange(writer: asyncio.StreamWriter, target: Target) -> str:
+    """Another user may have bound the port before the worker did, or while it did not listen."""
+    if target.leader is None:
+        return ""
+    user = peer_owner(writer.get_extra_info("socket"))
+    if user is None or await asyncio.to_thread(may_own, target.leader, user):
+        return ""
+    return f"port {target.port}: another user (uid {user}) listens there"
 
 
 async def _stay(reader: asyncio.StreamReader, target: Target, settle: float) -> str:
@@ -115,7 +164,7 @@ async def _get(
 ) -> str:
     writer.write(
         f"GET {path} HTTP/1.1\r\nHost: {target.host}:{target.port}\r\n"
-        "User-Agent: steelyard-probe\r\nConnection: close\r\n\r\n".encode()
+        f"User-Agent: {USER_AGENT}\r\nConnection: close\r\n\r\n".encode()
     )
     return judge(await reader.readline(), path)
 

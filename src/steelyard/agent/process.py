@@ -15,10 +15,12 @@ from contextlib import asynccontextmanager
 from steelyard.agent.claimant import Claimant
 from steelyard.agent.lock import sole_agent
 from steelyard.agent.stop import Stop
+from steelyard.agent.supervision import Supervision
 from steelyard.agent.term import Term, lead
 from steelyard.config.settings import Settings
 from steelyard.errors import StoreError
 from steelyard.sockets import InUseError, listen
+from steelyard.state_folder import open_state_folder
 from steelyard.store.base import Store
 from steelyard.store.open import open_store
 from steelyard.token import ensure_token
@@ -26,32 +28,40 @@ from steelyard.token import ensure_token
 log = logging.getLogger(__name__)
 
 
-def run_agent(settings: Settings, *, last: bool = False) -> None:
+def run_agent(
+    settings: Settings, *, last: bool = False, supervision: Supervision | None = None
+) -> None:
     """Run until told to stop; the last agent comes only to end what is left, and is told now."""
+    open_state_folder(settings.folder)
     with sole_agent(settings.folder, shared=settings.agent.lease > 0):
         token = ensure_token(settings.token_file)
         run = _take_turns if settings.agent.lease > 0 else _lead_alone
-        asyncio.run(run(settings, token, last))
+        asyncio.run(run(settings, token, last, supervision or Supervision()))
 
 
-async def _lead_alone(settings: Settings, token: str, last: bool) -> None:
+async def _lead_alone(settings: Settings, token: str, last: bool, supervision: Supervision) -> None:
+    supervision.watch()
     with listen(settings.agent.listen, 128, "--agent-listen") as sock:
         async with _opened(settings) as store:
-            await lead(Term(settings, token, sock, store), Stop(settings, asked=last))
+            term = Term(settings, token, sock, store, notes=supervision.notes)
+            await lead(term, Stop(settings, asked=last))
 
 
-async def _take_turns(settings: Settings, token: str, last: bool) -> None:
+async def _take_turns(settings: Settings, token: str, last: bool, supervision: Supervision) -> None:
+    supervision.watch()
     stop = Stop(settings, asked=last)
     async with _opened(settings) as store:
         while await _won(claimant := Claimant(store, settings.agent.lease), stop):
             try:
                 with listen(settings.agent.listen, 128, "--agent-listen") as sock:
-                    await lead(Term(settings, token, sock, store, claimant), stop)
+                    term = Term(settings, token, sock, store, claimant, supervision.notes)
+                    await lead(term, stop)
             except InUseError as error:  # by a leader that hangs, for instance
                 log.error("cannot lead: %s", error.message)
                 await claimant.release()
                 await asyncio.sleep(settings.agent.lease)  # it is another's turn
-            await claimant.release()
+            finally:
+                await claimant.release()
 
 
 async def _won(claimant: Claimant, stop: Stop) -> bool:

@@ -36,5 +36,6 @@ async def serve_api(agent: Agent, token: str, sock: socket.socket) -> AsyncItera
     try:
         yield
     finally:
+        agent.audience.end()
         server.should_exit = True
         await serving

@@ -1,8 +1,9 @@
 """Stop: what the signals ask for.
 
 TERM and INT stop the agent; whether its workers go with it is configured. Asked a second time
-it kills them. HUP says that the parent has died: then `runtime.leftovers` decides whether the
-workers are left for the next agent or stopped.
+it kills them. HUP says that another agent is about to take over (the next supervisor sends it), or
+that the terminal is closed: then `runtime.leftovers` decides whether the workers are left for the
+next agent or stopped.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ class Stop:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._stop)
         loop.add_signal_handler(signal.SIGINT, self._stop)
-        loop.add_signal_handler(signal.SIGHUP, self._orphaned)
+        loop.add_signal_handler(signal.SIGHUP, self._hung_up)
 
     def _stop(self) -> None:
         if self.asked.is_set():
             self.insist()
         self.asked.set()
 
-    def _orphaned(self) -> None:
+    def _hung_up(self) -> None:
         self.workers_too = self._leftovers == "reap"
-        log.warning("parent died; workers are %s", "stopped" if self.workers_too else "left")
+        log.warning("hung up; workers are %s", "stopped" if self.workers_too else "left")
         self.asked.set()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -23,11 +23,24 @@ from steelyard.agent.writer import Writer
 from steelyard.config.settings import Settings
 from steelyard.core.commands import Forget
 from steelyard.core.events import CloseAsked
-from steelyard.errors import StoreError
+from steelyard.errors import Fault, SteelyardError, StoreError
 from steelyard.runtime.base import Runtime
 from steelyard.store.base import Store
 
 log = logging.getLogger(__name__)
+
+
+class LeftError(SteelyardError):
+    """The agent ends, and workers that were to end with it may run on."""
+
+    fault = Fault.MACHINE
+
+    def __init__(self, workers: Sequence[str], reason: str) -> None:
+        super().__init__(
+            f"{len(workers)} workers could not be stopped and may run on: {', '.join(workers)} "
+            f"(the runtime cannot be asked: {reason})",
+            hint="the next start finds them; or end them yourself when the runtime is back",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +52,7 @@ class Term:
     sock: socket.socket
     store: Store
     claimant: Claimant | None = None  # None: there is only one agent
+    notes: Callable[[], list[str]] = list  # what people are told beside the rest
 
     def may_act(self) -> bool:
         return self.claimant is None or self.claimant.leads()
@@ -62,7 +76,14 @@ async def lead(term: Term, stop: Stop) -> None:
                 await _reap(runtime, term.store)
             limits = KeptLimits(term.store)
             fleet = build_fleet(term.settings, await limits.now())
-            agent = Agent(term.settings, fleet, runtime, term.writer(), may_act=term.may_act)
+            agent = Agent(
+                term.settings,
+                fleet,
+                runtime,
+                term.writer(),
+                may_act=term.may_act,
+                notes=term.notes,
+            )
             stop.insist = agent.kill
             async with serve_api(agent, term.token, term.sock), limits.later(agent):
                 await _live(agent, stop, lost)
@@ -85,6 +106,8 @@ async def _live(agent: Agent, stop: Stop, lost: asyncio.Task[str]) -> None:
     if running.done():
         running.result()  # the loop never ends by itself: this raises what broke it
     await _end(running)
+    if agent.fleet.left:
+        raise LeftError(agent.fleet.left, agent.fleet.absence.reason)
 
 
 async def _end(running: asyncio.Task[None]) -> None:
@@ -101,7 +124,10 @@ async def _close(agent: Agent) -> None:
 
 
 async def _finish(agent: Agent) -> None:
-    await agent.executor.close()
+    if agent.fleet.left is None:
+        await agent.executor.close()
+    else:  # what is under way waits for a runtime that does not answer
+        await agent.executor.cancel()
     await agent.writer.flush(timeout=2.0)
 
 

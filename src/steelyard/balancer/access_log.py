@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -32,6 +33,7 @@ _ESCAPES = {
 }
 
 
+_VERSION = re.compile(rb"HTTP/[0-9]\.[0-9]")
 _NO_HEAD = RequestHead(b"", b"  HTTP/1.1", True)
 
 
@@ -155,7 +157,12 @@ class AccessLog:
 
 
 def _protocol(head: RequestHead) -> str:
-    return "HTTP/1.1" if head.http11 else "HTTP/1.0"
+    """What the client spoke, which is neither of ours in a request that was refused for that; the
+    text of a request in HTTP/1.0 says what its worker was told."""
+    if not head.http11:
+        return "HTTP/1.0"
+    said = head.text.partition(b"\r\n")[0].rpartition(b" ")[2]
+    return _text(said) if _VERSION.fullmatch(said) else "HTTP/1.1"
 
 
 def _field(head: RequestHead, name: bytes) -> bytes:

@@ -1,5 +1,6 @@
 cimport cython
 
+from steelyard.balancer.date cimport Date
 from steelyard.balancer.framing cimport Body, LengthBody, length_body
 from steelyard.balancer.grammar cimport Reader
 from steelyard.balancer.headers cimport answer_start
@@ -10,17 +11,19 @@ from steelyard.balancer.octets cimport cut
 cdef class Answer:
     cdef Body _body
     cdef bint _chunked
+    cdef Date _date
     cdef bytes _inbox
     cdef Reader _reader
     cdef RequestHead _request
     cdef bint _rest
+    cdef public bytes behind
     cdef readonly bint done
     cdef readonly AnswerHead head
     cdef readonly Py_ssize_t head_size
     cdef readonly bint keep
     cdef readonly bint switched
     cdef readonly bint until_close
-    cpdef begin(self, RequestHead request, Reader reader)
+    cpdef begin(self, RequestHead request, Reader reader, Date date)
     @cython.locals(seen=Py_ssize_t, raw=bytes, behind=bytes, out=bytes, start=bytes, head=AnswerHead)
     cpdef feed(self, data, bint closing)
     cpdef long long left(self)

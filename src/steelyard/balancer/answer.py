@@ -7,6 +7,7 @@ last thing we understand: whatever is behind it is passed on as it is.
 
 from __future__ import annotations
 
+from steelyard.balancer.date import Date
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.framing import (
     Body,
@@ -30,10 +31,12 @@ class Answer:
     __slots__ = (
         "_body",
         "_chunked",
+        "_date",
         "_inbox",
         "_reader",
         "_request",
         "_rest",
+        "behind",
         "done",
         "head",
         "head_size",
@@ -42,13 +45,14 @@ class Answer:
         "until_close",
     )
 
-    def __init__(self, request: RequestHead, reader: Reader) -> None:
-        self.begin(request, reader)
+    def __init__(self, request: RequestHead, reader: Reader, date: Date) -> None:
+        self.begin(request, reader, date)
 
-    def begin(self, request: RequestHead, reader: Reader) -> None:
+    def begin(self, request: RequestHead, reader: Reader, date: Date) -> None:
         """What `__init__` does (see `RequestHead.begin`)."""
         self._request = request
         self._reader = reader
+        self._date = date
         self._inbox = b""  # the beginning of a head
         self._body: Body | None = None
         self._chunked = False  # towards the client
@@ -57,6 +61,7 @@ class Answer:
         self.head_size = 0  # as the client got it
         self.done = False
         self.keep = False  # the client's connection outlives this answer
+        self.behind = b""  # what came with the head of a 101, of the protocol behind it
         self.switched = False  # to the protocol that the client asked for
         self.until_close = False  # the client sees the end only by the connection's end
 
@@ -82,6 +87,7 @@ class Answer:
                 break
             raw = behind
             if head.status == 101:
+                self.behind = raw
                 return out + self._switch(head) + raw
             out += self._interim(head)
         self._inbox = b""
@@ -138,7 +144,7 @@ class Answer:
             self.until_close = not request.http11
             self.keep = self.keep and request.http11
         here = data if whole or not data else bytes(self._relay(data))
-        start = answer_start(head, self._chunked, self.keep, request, here)
+        start = answer_start(head, self._chunked, self.keep, request, self._date, here)
         self.head_size = len(start) - len(here)
         return start
 

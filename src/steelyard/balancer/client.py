@@ -15,15 +15,17 @@ from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.farewell import PAUSE, Farewell
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
+from steelyard.balancer.glimpse import glimpse
 from steelyard.balancer.grammar import END, skip_empty_lines
 from steelyard.balancer.greeting import Greeting
 from steelyard.balancer.handshake import Handshake
+from steelyard.balancer.heads import RequestHead
 from steelyard.balancer.journal import REFUSED, Note
 from steelyard.balancer.loop import BROKEN, IN, OUT
 from steelyard.balancer.octets import cut
 from steelyard.balancer.origin import local_address
 from steelyard.balancer.pace import Pace
-from steelyard.balancer.refusals import refusal
+from steelyard.balancer.refusals import options, refusal
 from steelyard.balancer.shed import BODY, HEAD, IDLE, NEEDED, PARTING
 from steelyard.balancer.stream import Stream
 from steelyard.balancer.tls import Tls
@@ -125,14 +127,24 @@ class Client(Stream):
     # From the exchange
 
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
-        """An answer of our own."""
+        """An answer of our own, which says why there is no worker's."""
+        exchange = self.exchange
+        head = self._glimpse() if exchange is None else exchange.forward.head
+        name = b"" if head is None else head.request_id
+        date = self._plane.date.line()
+        text = refusal(status, reason, date, keep=keep, bodiless=bodiless, request_id=name)
+        self._answer(status, text, keep, head)
+
+    def answer_options(self, head: RequestHead, keep: bool) -> None:
+        """The request is an OPTIONS, and for us."""
+        text = options(self._plane.date.line(), keep=keep, request_id=head.request_id)
+        self._answer(200, text, keep, head)
+
+    def _answer(self, status: int, text: bytes, keep: bool, head: RequestHead | None) -> None:
         own = self._plane.own
         own[status] = own.get(status, 0) + 1
-        exchange = self.exchange
-        name = b"" if exchange is None else exchange.forward.head.request_id
-        text = refusal(status, reason, keep=keep, bodiless=bodiless, request_id=name)
         if self._plane.journal is not None:
-            self._note(status, len(text) - text.index(END) - len(END))
+            self._note(status, len(text) - text.index(END) - len(END), head)
         if self.send(text):
             self.finished(keep)
         else:
@@ -204,9 +216,10 @@ class Client(Stream):
         self._plane.unshaken += 1
         self.close()
 
-    def unsecured(self) -> None:
+    def unsecured(self, data: bytes) -> None:
         """It speaks HTTP where TLS is spoken, which somebody should tell it in HTTP."""
         self._phase = SERVING
+        self.buffer = data  # by which the access log names the request
         self.refuse(400, "this port speaks TLS: ask for https://, not http://", False, False)
 
     # From the plane
@@ -269,7 +282,7 @@ class Client(Stream):
             if len(self.buffer) >= WINDOW:
                 self.pause()
         elif self._phase == SERVING:
-            if not self.buffer:
+            if not self.buffer and not self.pending:  # it has an answer to read first
                 self.deadline = self.loop.now + self._plane.limits.head_timeout
             data = self.loop.taken(count)
             self.buffer = self.buffer + data if self.buffer else data
@@ -399,12 +412,19 @@ class Client(Stream):
         if not self.eof:
             self.resume()
 
-    def _note(self, status: int, size: int) -> None:
+    def _glimpse(self) -> RequestHead | None:
+        """What is known of a request that did not become an exchange."""
+        head = glimpse(self.buffer)
+        if head is not None:
+            head.request_id = self._origin.request_id(head)
+        return head
+
+    def _note(self, status: int, size: int, head: RequestHead | None) -> None:
         exchange, now = self.exchange, self.loop.now
         if exchange is not None:
             exchange.note(status, size, REFUSED)
         elif self._plane.journal is not None:
-            self._plane.journal.note(Note(now, now, self.peer, None, status, size, "", REFUSED))
+            self._plane.journal.note(Note(now, now, self.peer, head, status, size, "", REFUSED))
 
     def _linger(self) -> None:
         if self.eof:

@@ -10,6 +10,7 @@ import threading
 
 from steelyard.balancer.account import draw_up
 from steelyard.balancer.feed import AgentSource, Feed
+from steelyard.balancer.guard import Guards
 from steelyard.balancer.intake import Intake
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.pusher import Pusher
@@ -31,15 +32,22 @@ class Control:
     """Feeds a plane from an agent or from a fixed queue."""
 
     def __init__(
-        self, plane: Plane, balancer: str, source: AgentSource | Queue, rng: random.Random
+        self,
+        plane: Plane,
+        balancer: str,
+        source: AgentSource | Queue,
+        rng: random.Random,
+        board: str = "",
     ) -> None:
         self._plane = plane
         self._balancer = balancer
         self._source = source
         self._rng = rng
-        self._directory = Directory(plane.bell, rng, plane.settings)
+        self._directory = Directory(
+            plane.bell, rng, plane.settings, None if isinstance(source, Queue) else Guards()
+        )
         self._intake = Intake(plane, self._directory, Resolver())
-        self._pusher = None if plane.settings.metrics is None else Pusher(self._draw_up)
+        self._pusher = Pusher(board, self._draw_up) if board else None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)

@@ -21,6 +21,7 @@ cdef class Tally:
     cdef public long long sent
     cdef public long long received
     cdef readonly list statuses
+    cdef public int tunnels
     cdef readonly object worker
     cpdef first_byte(self, double seconds, int status)
     cpdef failed_try(self)

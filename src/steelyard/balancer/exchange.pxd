@@ -5,10 +5,12 @@ from steelyard.balancer.client cimport Client
 from steelyard.balancer.counters cimport Tally
 from steelyard.balancer.dial cimport Dial
 from steelyard.balancer.forward cimport Forward
+from steelyard.balancer.heads cimport RequestHead
 from steelyard.balancer.limits cimport Limits
 from steelyard.balancer.loop cimport Loop
 from steelyard.balancer.plane cimport Plane
 from steelyard.balancer.syscalls cimport monotonic
+from steelyard.balancer.tunnel cimport Tunnel
 from steelyard.balancer.upstream cimport Upstream
 
 cdef double inf
@@ -26,6 +28,7 @@ cdef class Exchange:
     cdef long long _mark
     cdef double _opened
     cdef Plane _plane
+    cdef bint _reached
     cdef bint _relayed
     cdef Upstream _upstream
     cdef bint _waiting
@@ -86,11 +89,13 @@ cdef class Exchange:
     cdef _measure(self, Upstream upstream, int status)
     cdef bint _closing(self)
     cdef _answer_progress(self, Client client, Upstream upstream)
+    @cython.locals(tunnel=Tunnel)
     cdef _switch(self, Client client, Upstream upstream)
     @cython.locals(clean=bint)
     cdef _complete(self, Upstream upstream)
     cdef _unplaced(self)
     cdef _no_worker(self)
+    cdef _be_the_last(self, RequestHead head)
     cdef _refuse(self, str reason)
     cdef _end(self, int status, str reason, bint failed)
     cpdef note(self, int status, Py_ssize_t size, str outcome)

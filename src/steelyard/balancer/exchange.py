@@ -15,6 +15,7 @@ receive is kept per direction.
 
 from __future__ import annotations
 
+import logging
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 from steelyard.balancer.answer import Answer
 from steelyard.balancer.fields import BadMessageError
 from steelyard.balancer.forward import WINDOW, Forward
+from steelyard.balancer.frames import is_websocket
 from steelyard.balancer.framing import Buffer
 from steelyard.balancer.gauge import FAILED, FAULT
 from steelyard.balancer.journal import CANCELLED, COMPLETE, CUT, GONE, SWITCHED, Note
@@ -31,9 +33,11 @@ from steelyard.balancer.upstream import Upstream
 
 if TYPE_CHECKING:
     from steelyard.balancer.client import Client
+    from steelyard.balancer.heads import RequestHead
     from steelyard.balancer.plane import Plane
     from steelyard.balancer.worker import Worker
 
+log = logging.getLogger(__name__)
 
 FRONT = 4096  # of a receive, where an answer's head is looked for
 # Of a body, what is to come: through the pipe it costs less than through our memory, but small
@@ -52,6 +56,7 @@ class Exchange:
         "_mark",
         "_opened",
         "_plane",
+        "_reached",
         "_relayed",
         "_upstream",
         "_waiting",
@@ -72,6 +77,7 @@ class Exchange:
         self._heard = False  # the worker said something
         self._opened = plane.loop.now
         self._mark = client.sent  # what it had got before
+        self._reached = False  # a worker accepted, and got a part of the request
         self._relayed = False  # the client has a part of the worker's answer
         self._broken = False  # the worker takes no more, but may have answered
         self._waiting = False  # in the line
@@ -79,7 +85,7 @@ class Exchange:
         self.tried: tuple[Worker, ...] = ()  # workers that have failed it
         self.crowded = False  # somebody could have been asked, but for want of room
         self.answer = Answer.__new__(Answer)
-        self.answer.begin(forward.head, plane.reader)
+        self.answer.begin(forward.head, plane.reader, plane.date)
 
     @property
     def asker(self) -> bytes:
@@ -89,6 +95,9 @@ class Exchange:
     def start(self) -> None:
         """Take what the client has sent already, and find a worker."""
         forward, client = self.forward, self._client
+        if forward.head.hops == 0:
+            self._be_the_last(forward.head)
+            return
         if not forward.done:
             data, client.buffer = client.buffer, b""
             try:
@@ -211,7 +220,9 @@ class Exchange:
             out = self._front(count, opened)
             more = self._behind(count) if count > FRONT and not opened else None
         except BadMessageError as bad:
-            self._end(502, f"the worker's answer is malformed: {bad.message}", failed=True)
+            # The message quotes the worker, whose bytes are no business of the client's.
+            log.warning("%s: its answer is malformed: %s", upstream.worker.name, bad.message)
+            self._end(502, "the worker's answer is malformed", failed=True)
             return
         if not opened and answer.head is not None:
             self._relayed = True
@@ -266,6 +277,7 @@ class Exchange:
         upstream = self._upstream
         if upstream is None:
             return
+        self._reached = self._reached or not upstream.untouched
         self._drop_upstream(failed=True)
         stale = upstream.reused and not self._heard  # says nothing about its worker
         if not stale:
@@ -401,7 +413,10 @@ class Exchange:
     def _behind(self, count: int) -> Buffer:
         """The rest of them, which is not copied: most of a body, or of another protocol."""
         data = self._plane.loop.view[FRONT:count]
-        return data if self.answer.switched else self.answer.feed(data, self._closing())
+        if not self.answer.switched:
+            return self.answer.feed(data, self._closing())
+        self.answer.behind += data
+        return data
 
     def _closing(self) -> bool:
         """An answer that overtakes its request's body leaves the connection in no usable state."""
@@ -420,7 +435,10 @@ class Exchange:
         self._upstream = None
         upstream.give_up()
         early = client.give_up()
-        Tunnel(client, upstream, self._plane.settings.tunnel_idle).begin(early, client.eof)
+        tunnel = Tunnel(client, upstream, self._plane.settings.tunnel_idle)
+        if is_websocket(self.answer.head):
+            tunnel.frame(self.answer.behind, early)
+        tunnel.begin(early, client.eof)
 
     def _complete(self, upstream: Upstream) -> None:
         if self._plane.journal is not None:
@@ -444,10 +462,22 @@ class Exchange:
             self._no_worker()
 
     def _no_worker(self) -> None:
-        if self.tried:
+        if self._reached:
+            self._end(502, "a worker accepted the request and closed unanswered", failed=False)
+        elif self.tried:
             self._end(502, "no worker could be reached", failed=False)
         else:
             self._refuse("no worker is ready")
+
+    def _be_the_last(self, head: RequestHead) -> None:
+        """RFC 9110, 7.6.2: a request that may not be forwarded is answered by us.
+
+        A TRACE is not: its answer would show the client what proxies between it and us have added.
+        """
+        if head.method == b"TRACE":
+            self._end(501, "TRACE is not served here", failed=False)
+        else:
+            self._client.answer_options(head, head.keep and not self._closing())
 
     def _refuse(self, reason: str) -> None:
         self._plane.refused += 1

@@ -17,7 +17,7 @@ import re
 import socket
 from collections import deque
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -27,6 +27,7 @@ from steelyard.balancer.intake import Intake
 from steelyard.balancer.reporter import Reporter
 from steelyard.core.queue import Queue, parse_queue
 from steelyard.errors import MalformedError
+from steelyard.peer_owner import StrangerError, require_agent
 from steelyard.select import SelectError
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,9 @@ log = logging.getLogger(__name__)
 EVERY = 1.0
 BACKOFF_MIN = 0.1
 BACKOFF_MAX = 2.0
-PATIENT = 1.6  # until the back-off has grown so far: agent and balancers are started together
+# Agent and balancers are started together, and an agent whose modules are not compiled yet takes
+# several seconds: for so long an agent that is not there is no trouble.
+GRACE = 10.0
 OPEN_TIMEOUT = 5.0
 PING = 5.0  # an agent that vanished without a close is noticed within two of these
 LARGEST_QUEUE = 16 * 2**20
@@ -45,6 +48,7 @@ class AgentSource(NamedTuple):
 
     urls: tuple[str, ...]  # ws://HOST:PORT; http:// is understood as the same
     token_file: Path
+    application: str = ""  # whose queues are served from; empty: that of the first queue
 
 
 class Feed:
@@ -65,6 +69,7 @@ class Feed:
         self._reporter = reporter
         self._rng = rng
         self._leaving = asyncio.Event()
+        self._application = source.application
         self._served: Queue | None = None
         self._linked = False  # in this round
         self._troubles: list[str] = []  # of this round, since the last link
@@ -74,9 +79,11 @@ class Feed:
     async def run(self) -> None:
         """Until `leave`."""
         wait = BACKOFF_MIN
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
         while not self._leaving.is_set():
             self._linked = False
-            await self._round(early=wait < PATIENT)
+            await self._round(early=loop.time() - begun < GRACE)
             if self._linked:
                 wait = BACKOFF_MIN
             if not self._leaving.is_set():
@@ -103,17 +110,24 @@ class Feed:
     async def _visit(self, agent: str, *, early: bool) -> str:
         """What went wrong, in the end."""
         trouble = "it closed the link"
+        complained = self._complained
         try:
             async with await self._connect(agent) as link:
                 self._linked = True
                 self._troubles, self._complained = [], ""
                 log.info("linked to the agent at %s", agent)
                 await self._talk(link)
+        except WrongApplicationError as error:
+            # As if there had been no link: retries slow down, and it is said once.
+            self._linked, self._complained = False, complained
+            trouble = str(error)
         except InvalidStatus as error:
             trouble = self._refused(error.response.status_code)
+        except StrangerError as error:
+            trouble = error.message
         except (ConnectionRefusedError, NoTokenError, socket.gaierror) as error:
-            # Whoever is started first waits for the other, and need not say so at once.
-            trouble = "" if early and self._served is None else str(error)
+            # A balancer that is started before its agent waits, and need not say so at once.
+            trouble = "" if early and self._served is None else _in_words(error)
         except (OSError, ValueError, WebSocketException) as error:
             trouble = str(error) or type(error).__name__
         except Exception:  # the link must outlive a bug of ours: a drain depends on it
@@ -122,10 +136,19 @@ class Feed:
         return trouble
 
     async def _connect(self, agent: str) -> ClientConnection:
-        token = await asyncio.to_thread(_read, self._source.token_file)
+        source = self._source
+        token = await asyncio.to_thread(_read, source.token_file)
+
+        class GuardedLink(ClientConnection):
+            async def handshake(self, *words: Any, **options: Any) -> None:
+                """Send nothing, the token least of all, to a server of another user."""
+                require_agent(self.transport.get_extra_info("socket"), source.token_file)
+                await super().handshake(*words, **options)
+
         return await connect(
             re.sub("^http", "ws", agent.rstrip("/")) + self._path,
             additional_headers={"Authorization": f"Bearer {token.strip()}"},
+            create_connection=GuardedLink,
             open_timeout=OPEN_TIMEOUT,
             close_timeout=1.0,
             max_size=LARGEST_QUEUE,
@@ -149,11 +172,20 @@ class Feed:
         async for message in link:
             try:
                 queue = parse_queue(message)
+                self._check_application(queue)
                 self._intake.apply(queue)
             except (MalformedError, SelectError) as error:
                 log.warning("a queue is ignored: %s", error)
             else:
-                self._served = queue
+                self._served, self._application = queue, queue.application
+
+    def _check_application(self, queue: Queue) -> None:
+        """Else an agent's address that is mistaken would swap the workers for another's."""
+        if self._application and queue.application != self._application:
+            raise WrongApplicationError(
+                f"it leads the application {queue.application!r}, not {self._application!r}; "
+                "check --agent and --name"
+            )
 
     async def _tell(self, link: ClientConnection) -> None:
         while True:
@@ -179,6 +211,17 @@ class Feed:
         queue = self._served
         going_on = f"serving from queue {queue.version}" if queue else "no queue to serve from yet"
         log.error("%s; %s", trouble, going_on)
+
+
+def _in_words(error: Exception) -> str:
+    """The system's own words for a refused connection have a number, and no advice."""
+    if isinstance(error, ConnectionRefusedError):
+        return "nobody listens there; is the agent running?"
+    return str(error)
+
+
+class WrongApplicationError(Exception):
+    """The agent leads another application than the one that is served."""
 
 
 class NoTokenError(Exception):

@@ -7,7 +7,7 @@ cdef Py_ssize_t LONGEST
 cdef Alphabet NAME
 cdef bytes SHAPES
 cdef dict KINDS
-cdef int CODING, CONNECTION, HOST, LENGTH, PLAIN
+cdef int CODING, CONNECTION, DATE, HOST, LENGTH, PLAIN
 cdef list KEEP_ALIVE, CLOSE
 
 @cython.final
@@ -25,6 +25,7 @@ cdef class Lines:
     )
     cpdef bint next(self) except -1
     cpdef bytes value(self)
+    cpdef bytes line(self)
     cpdef begin(self, bytes data, Py_ssize_t at, Py_ssize_t end, Py_ssize_t most)
 
 @cython.locals(size=Py_ssize_t, name=bytes)

@@ -7,12 +7,16 @@ from steelyard.balancer.names import (
     CLOSE,
     CODING,
     CONNECTION,
+    DATE,
     HOST,
     KEEP_ALIVE,
     KINDS,
     LENGTH,
     LONGEST,
+    MAX_FORWARDS,
     PLAIN,
+    PREFIX,
+    PROXY,
     SHAPES,
     SPECIAL,
 )
@@ -20,6 +24,7 @@ from steelyard.balancer.octets import cut, decimal, matches, octet, run, text_en
 from steelyard.errors import MalformedError
 
 DASHES = bytes.maketrans(b"_", b"-")
+MOST_DIGITS = 9  # of Max-Forwards; a route is never so long
 
 
 class BadMessageError(MalformedError):
@@ -64,7 +69,9 @@ class Lines:
                 raise BadMessageError(431, "too many fields")
             at = text_end(data, colon + 1)
             size = colon - start
-            if size > LONGEST or not shapes[32 * size + (text[start] & 31)]:
+            if size > LONGEST:
+                size = LONGEST + 1
+            if not shapes[32 * size + (text[start] & 31)]:
                 continue
             self.kind = _kind(data, start, colon)
             if self.kind != PLAIN:
@@ -76,6 +83,10 @@ class Lines:
     def value(self) -> bytes:
         """The present line's value, with the blanks around it."""
         return cut(self._data, self.colon + 1, self.stop)
+
+    def line(self) -> bytes:
+        """The present line, with its name."""
+        return cut(self._data, self.start, self.stop)
 
 
 def _bad_line_end(first: int) -> BadMessageError:
@@ -92,9 +103,12 @@ def _bad_name(data: bytes, start: int) -> BadMessageError:
 
 def _kind(data: bytes, start: int, end: int) -> int:
     size = end - start
-    # These three are in almost every exchange.
-    if size == 4 and matches(data, start, end, b"Host"):
-        return HOST
+    # These four are in almost every exchange.
+    if size == 4:
+        if matches(data, start, end, b"Host"):
+            return HOST
+        if matches(data, start, end, b"Date") or matches(data, start, end, b"date"):
+            return DATE
     if size == 14 and matches(data, start, end, b"Content-Length"):
         return LENGTH
     if size == 10 and matches(data, start, end, b"Connection"):
@@ -107,10 +121,14 @@ def _kind(data: bytes, start: int, end: int) -> int:
 def classify(name: bytes) -> int:
     """What a name in any spelling means; refuses what could be taken for another."""
     lower = name.lower()
-    if b"_" in lower and lower.translate(DASHES) in SPECIAL:
-        # CGI and WSGI servers cannot tell Content_Length from Content-Length.
-        raise BadMessageError(400, f"ambiguous field name {name[:40]!r}")
-    return SPECIAL.get(lower, PLAIN)
+    kind = SPECIAL.get(lower)
+    if kind is None:
+        dashed = lower.translate(DASHES)
+        kind = PROXY if dashed.startswith(PREFIX) else SPECIAL.get(dashed, PLAIN)
+        if kind != PLAIN and dashed != lower:
+            # CGI and WSGI servers cannot tell Content_Length from Content-Length.
+            raise BadMessageError(400, f"ambiguous field name {name[:40]!r}")
+    return kind
 
 
 def content_length(data: bytes, start: int, end: int, before: int) -> int:
@@ -133,6 +151,20 @@ def has_zeros(data: bytes, start: int, end: int) -> bool:
     while octet(data, start) in b" \t":
         start += 1
     return octet(data, start) == ZERO and start + 1 < end and octet(data, start + 1) not in b" \t"
+
+
+def max_forwards(value: bytes, before: int) -> int:
+    """How many proxies may still forward the message; a second field is refused.
+
+    RFC 9110, 7.6.2 has a proxy forward no more than the greatest number that it supports.
+    """
+    digits = value.strip(b" \t")
+    if not digits.isdigit():
+        raise BadMessageError(400, f"bad Max-Forwards {digits[:40]!r}")
+    if before >= 0:
+        raise BadMessageError(400, "more than one Max-Forwards")
+    digits = digits.lstrip(b"0") or b"0"
+    return int(digits) if len(digits) <= MOST_DIGITS else 10**MOST_DIGITS
 
 
 def transfer_coding(value: bytes, before: bool) -> bool:
@@ -202,6 +234,8 @@ def trailer_lines(data: bytes, most: int) -> list[bytes]:
     while lines.next():
         if lines.kind in (LENGTH, CODING):
             raise BadMessageError(400, "a trailer that frames")
+        if lines.kind in (DATE, MAX_FORWARDS):
+            continue
         text += data[kept : lines.start - 2]
         kept = lines.stop
     text += data[kept : lines.stop]

@@ -13,7 +13,8 @@ from steelyard.balancer.heads cimport AnswerHead, RequestHead
 from steelyard.balancer.octets cimport Alphabet, empty_line, extended, matches, octet, run, text_end
 from steelyard.balancer.start_line cimport method_of, other_target, status_of
 
-cdef int CODING, CONNECTION, EXPECT, FORWARDED_FOR, HOST, LENGTH, REQUEST_ID, UPGRADE
+cdef int CODING, CONNECTION, DATE, EXPECT, FORWARDED_FOR, HOST, LENGTH, MAX_FORWARDS
+cdef int PROXY, REQUEST_ID, UPGRADE
 cdef int CR, SPACE, SLASH, ONE
 cdef list CLOSE, KEEP_ALIVE
 cdef Alphabet NAME, TARGET

@@ -18,6 +18,7 @@ from steelyard.balancer.fields import (
     connection_options,
     content_length,
     has_zeros,
+    max_forwards,
     transfer_coding,
     upgrade_offer,
     usual_options,
@@ -28,11 +29,14 @@ from steelyard.balancer.names import (
     CLOSE,
     CODING,
     CONNECTION,
+    DATE,
     EXPECT,
     FORWARDED_FOR,
     HOST,
     KEEP_ALIVE,
     LENGTH,
+    MAX_FORWARDS,
+    PROXY,
     REQUEST_ID,
     UPGRADE,
 )
@@ -46,6 +50,7 @@ from steelyard.balancer.start_line import (
 )
 
 END = b"\r\n\r\n"
+COUNTED = frozenset({b"OPTIONS", b"TRACE"})  # the methods of Max-Forwards (RFC 9110, 7.6.2)
 
 _EMPTY_LINES = re.compile(rb"\A(?:\r\n)+")
 
@@ -154,13 +159,21 @@ def _request_fields(head: RequestHead, data: bytes, lines: Lines, known_host: by
         elif kind == CODING:
             head.chunked = transfer_coding(lines.value(), head.chunked)
         elif kind >= FORWARDED_FOR:
-            _claim(head, kind, lines.value())
+            _claim(head, kind, lines)
         elif kind == UPGRADE:
             head.upgrade = upgrade_offer(lines.value(), head.upgrade)
+        elif kind == DATE:
+            continue
+        elif kind == MAX_FORWARDS:
+            if head.method not in COUNTED:
+                continue
+            head.hops = max_forwards(lines.value(), head.hops)
         text = extended(text, data, kept, lines.start - 2)
         kept = lines.stop
         if kind == LENGTH:
             text += b"\r\nContent-Length: %d" % head.length
+        elif kind == MAX_FORWARDS:
+            text += b"\r\nMax-Forwards: %d" % (head.hops - 1)
     if kept:
         head.rewrite(extended(text, data, kept, lines.stop))
     else:
@@ -184,10 +197,11 @@ def _options(data: bytes, lines: Lines, before: list[bytes] | None) -> list[byte
     return connection_options(lines.value(), before) if usual is None else usual
 
 
-def _claim(head: RequestHead, kind: int, value: bytes) -> None:
+def _claim(head: RequestHead, kind: int, lines: Lines) -> None:
+    """Keep the value, or the whole line where its name would be forgotten otherwise."""
     if head.claims is None:  # most requests make none, and need no list
         head.claims = []
-    head.claims.append((kind, value.strip(b" \t")))
+    head.claims.append((kind, lines.line() if kind == PROXY else lines.value().strip(b" \t")))
 
 
 def _answer_fields(head: AnswerHead, data: bytes, lines: Lines) -> None:
@@ -205,7 +219,10 @@ def _answer_fields(head: AnswerHead, data: bytes, lines: Lines) -> None:
             head.chunked = transfer_coding(lines.value(), head.chunked)
         elif kind == UPGRADE:
             head.upgrade = upgrade_offer(lines.value(), head.upgrade)
-        elif kind in (HOST, EXPECT):
+        elif kind == DATE:
+            head.dated = True
+            continue
+        elif kind in (HOST, EXPECT, MAX_FORWARDS):
             continue  # odd in an answer, but no business of ours
         elif kind >= FORWARDED_FOR and kind != REQUEST_ID:
             continue  # a request id is left out: the client gets the one that its request had
@@ -223,6 +240,7 @@ def _answer_fields(head: AnswerHead, data: bytes, lines: Lines) -> None:
         # An HTTP/1.0 worker's keep-alive is not used: it cannot be relied on.
         head.keep = head.keep and (named is KEEP_ALIVE or b"close" not in named)
         if named is not KEEP_ALIVE and named is not CLOSE:
+            head.dated = head.dated and b"date" not in named
             head.rewrite(without(head.text, named))
 
 

@@ -69,7 +69,7 @@ class Handshake(Handler):
         if not self._begun:
             self._begun = True
             if data[0] != _RECORD:
-                self._not_tls(bytes(data[:1]))
+                self._not_tls(bytes(data))
                 return
         try:
             done = self._tls.shake(client, data)
@@ -80,12 +80,12 @@ class Handshake(Handler):
             client.loop.replace(client.fd, client)
             client.secured(self._tls)
 
-    def _not_tls(self, first: bytes) -> None:
+    def _not_tls(self, data: bytes) -> None:
         """Most likely HTTP, whose client is told so; anything else is only cut off."""
         client = self._client
-        if first.isalpha():
+        if data[:1].isalpha():
             client.loop.replace(client.fd, client)
-            client.unsecured()
+            client.unsecured(data)
         else:
             self._fail("not TLS")
 

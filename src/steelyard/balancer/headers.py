@@ -6,6 +6,7 @@ the grammar did not keep them.
 
 from __future__ import annotations
 
+from steelyard.balancer.date import Date
 from steelyard.balancer.fields import join
 from steelyard.balancer.grammar import END
 from steelyard.balancer.heads import AnswerHead, RequestHead
@@ -24,13 +25,18 @@ def request_start(head: RequestHead, origin: Origin) -> bytes:
 
 
 def answer_start(
-    head: AnswerHead, chunked: bool, keep: bool, request: RequestHead, body: bytes = b""
+    head: AnswerHead,
+    chunked: bool,
+    keep: bool,
+    request: RequestHead,
+    date: Date,
+    body: bytes = b"",
 ) -> bytes:
     """The head that a client gets, with what is here of the body; `chunked` and `keep` are about
-    the client's connection."""
+    the client's connection. RFC 9110, 6.6.1 has a proxy add the Date that a worker left out."""
     if head.status == 204:
         head.rewrite(_without_length(head))
-    more = VIA_11
+    more = VIA_11 if head.dated else date.line() + VIA_11
     if request.pin is not None or chunked or not (keep and request.http11) or head.status == 426:
         more = _special(head, chunked, keep, request) + more
     return joined(head.data, head.size, more, request.request_id, END, body)

@@ -11,6 +11,7 @@ cdef class RequestHead:
     cdef public bint chunked
     cdef public list claims
     cdef readonly bytes data
+    cdef public long long hops
     cdef public bytes host
     cdef readonly bint http11
     cdef public bint keep
@@ -28,6 +29,7 @@ cdef class RequestHead:
 cdef class AnswerHead:
     cdef public bint chunked
     cdef readonly bytes data
+    cdef public bint dated
     cdef public bint keep
     cdef public long long length
     cdef readonly Py_ssize_t size

@@ -29,6 +29,7 @@ class RequestHead:
         "chunked",
         "claims",
         "data",
+        "hops",
         "host",
         "http11",
         "keep",
@@ -54,6 +55,7 @@ class RequestHead:
         self.data = b""  # the text is at its front,
         self.size = 0  # and so long
         self.length = -1  # none declared
+        self.hops = -1  # how many proxies may forward an OPTIONS or TRACE; −1: any number
         self.chunked = False
         self.claims: list[tuple[int, bytes]] | None = None  # about its origin: field and value
         self.request_id = b""  # given when it is forwarded
@@ -87,7 +89,7 @@ class RequestHead:
 class AnswerHead:
     """What a worker answers; its text is always in HTTP/1.1."""
 
-    __slots__ = ("chunked", "data", "keep", "length", "size", "status", "upgrade")
+    __slots__ = ("chunked", "data", "dated", "keep", "length", "size", "status", "upgrade")
 
     def begin(self, status: int, http11: bool) -> None:
         """What `__init__` would do (see `RequestHead.begin`)."""
@@ -97,6 +99,7 @@ class AnswerHead:
         self.size = 0
         self.length = -1
         self.chunked = False
+        self.dated = False  # it says when it was given
         self.upgrade: list[bytes] | None = None
 
     def front(self, data: bytes, size: int) -> None:

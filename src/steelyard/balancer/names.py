@@ -14,12 +14,15 @@ CODING = 4
 CONNECTION = 5
 EXPECT = 6
 UPGRADE = 7
+DATE = 8
+MAX_FORWARDS = 9
 # From here on: what a client claims about where its request came from.
-FORWARDED_FOR = 8
-FORWARDED_PROTO = 9
-FORWARDED_HOST = 10
-FORWARDED = 11
-REQUEST_ID = 12
+FORWARDED_FOR = 10
+FORWARDED_PROTO = 11
+FORWARDED_HOST = 12
+FORWARDED = 13
+REQUEST_ID = 14
+PROXY = 15  # any other field that only a proxy has reason to send
 
 # The two methods that most requests have; compared by identity.
 GET = b"GET"
@@ -34,6 +37,8 @@ SPECIAL: dict[bytes, int] = {
     b"transfer-encoding": CODING,
     b"connection": CONNECTION,
     b"expect": EXPECT,
+    b"date": DATE,
+    b"max-forwards": MAX_FORWARDS,
     b"x-forwarded-for": FORWARDED_FOR,
     b"x-forwarded-proto": FORWARDED_PROTO,
     b"x-forwarded-host": FORWARDED_HOST,
@@ -48,9 +53,54 @@ SPECIAL: dict[bytes, int] = {
     b"upgrade": UPGRADE,
 }
 
+# Every field whose name begins like this speaks of a proxy, whatever follows.
+PREFIX = b"x-forwarded-"
+# Fields outside that family that frameworks, or the libraries in front of them, believe: about the
+# client's address (as the npm package request-ip lists them), its scheme and its host, and about
+# the target (Symfony, IIS, gunicorn's `forwarder_headers`). gunicorn's names have an underscore.
+SPECIAL |= dict.fromkeys(
+    (
+        b"cf-connecting-ip",
+        b"cf-connecting-ipv6",
+        b"cf-pseudo-ipv4",
+        b"cf-visitor",
+        b"client-ip",
+        b"fastly-client-ip",
+        b"fly-client-ip",
+        b"forwarded-for",
+        b"front-end-https",
+        b"path-info",
+        b"path_info",
+        b"script-name",
+        b"script_name",
+        b"true-client-ip",
+        b"x-appengine-user-ip",
+        b"x-client-ip",
+        b"x-cluster-client-ip",
+        b"x-forwarded",
+        b"x-original-forwarded-for",
+        b"x-original-host",
+        b"x-original-url",
+        b"x-real-ip",
+        b"x-rewrite-url",
+        b"x-scheme",
+        b"x-url-scheme",
+    ),
+    PROXY,
+)
+# Names that mean nothing to us, but look like names above by their length and first letter, and are
+# in many messages: one look-up tells them, too.
+COMMON = (
+    b"Content-Encoding",
+    b"X-Content-Type-Options",
+    b"X-Frame-Options",
+    b"X-Requested-With",
+    b"X-XSS-Protection",
+)
+
 
 def _spellings() -> dict[bytes, int]:
-    known = dict(SPECIAL)
+    known = dict.fromkeys(COMMON, PLAIN) | SPECIAL
     for name, kind in SPECIAL.items():
         known[name.title()] = kind
     known[b"X-Request-ID"] = REQUEST_ID
@@ -63,10 +113,13 @@ LONGEST = max(map(len, SPECIAL))
 
 
 def _shapes() -> bytes:
-    """By length and first letter, whether a name may be special: most can be told by that."""
-    table = bytearray(32 * (LONGEST + 1))
+    """By length and first letter, whether a name may be special: most can be told by that. The
+    last row is for all names that are longer than the longest one that is listed."""
+    table = bytearray(32 * (LONGEST + 2))
     for name in SPECIAL:
         table[32 * len(name) + (name[0] & 31)] = 1
+    for size in range(len(PREFIX) + 1, LONGEST + 2):
+        table[32 * size + (PREFIX[0] & 31)] = 1
     return bytes(table)
 
 

@@ -1,7 +1,8 @@
 """Origin: where a request came from, and the fields that tell a worker so.
 
-What a client says about its own origin (X-Forwarded-*, Forwarded, X-Request-ID) is believed only
-when the client is one of the trusted proxies; from anybody else it is replaced by what we see.
+What a client says about its own origin (X-Forwarded-*, Forwarded, X-Request-ID, and the other names
+of a proxy's fields in `names`) is believed only when the client is one of the trusted proxies; from
+anybody else it is dropped, and replaced by what we see where we see it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from steelyard.balancer.names import (
     FORWARDED_FOR,
     FORWARDED_HOST,
     FORWARDED_PROTO,
+    PROXY,
     REQUEST_ID,
 )
 from steelyard.balancer.octets import numbered
@@ -123,7 +125,9 @@ class Origin:
             believed[FORWARDED_HOST] = believed[FORWARDED_HOST] or [host]
         if self._manner.rfc7239:
             believed[FORWARDED].append(_element(self.peer, host, self.scheme))
-        return [_NAMES[kind] + b", ".join(values) for kind, values in believed.items() if values]
+        told = [_NAMES[kind] + b", ".join(values) for kind, values in believed.items() if values]
+        others = _claimed(head, PROXY) if self.trusted else []
+        return told + [b"\r\n" + line for line in others]
 
 
 def plain_address(peer: str) -> str:

@@ -2,6 +2,7 @@ cimport cython
 
 from steelyard.balancer.budget cimport Budget
 from steelyard.balancer.counters cimport Tally
+from steelyard.balancer.date cimport Date
 from steelyard.balancer.dial cimport Dial
 from steelyard.balancer.exchange cimport Exchange
 from steelyard.balancer.gauge cimport by_pace
@@ -14,6 +15,7 @@ from steelyard.balancer.worker cimport Worker
 
 @cython.final
 cdef class Plane:
+    cdef double _end
     cdef list _listeners
     cdef Table _offered
     cdef bint _replaced
@@ -23,6 +25,7 @@ cdef class Plane:
     cdef readonly Budget budget
     cdef readonly set clients
     cdef readonly object crowd
+    cdef readonly Date date
     cdef readonly Dial dial
     cdef public bint draining
     cdef readonly object ejector

@@ -16,7 +16,9 @@ from steelyard.balancer.budget import Budget
 from steelyard.balancer.client import Client
 from steelyard.balancer.counters import Bell, Tally
 from steelyard.balancer.crowd import Crowd
+from steelyard.balancer.date import Date
 from steelyard.balancer.dial import Dial
+from steelyard.balancer.dismissal import NOTICE, dismiss
 from steelyard.balancer.ejection import Ejector
 from steelyard.balancer.exchange import Exchange
 from steelyard.balancer.gauge import GAUGES, assume, by_pace
@@ -49,6 +51,7 @@ class Plane:
     """What clients and exchanges share: the loop, the limits and the present table."""
 
     __slots__ = (
+        "_end",
         "_listeners",
         "_offered",
         "_replaced",
@@ -58,6 +61,7 @@ class Plane:
         "budget",
         "clients",
         "crowd",
+        "date",
         "dial",
         "draining",
         "ejector",
@@ -89,6 +93,7 @@ class Plane:
         self.settings = settings
         self.limits = Limits(settings)
         self.reader = Reader(settings.head, settings.fields)
+        self.date = Date()
         trusted = settings.trusted_proxies
         self.manner = Manner(settings.forwarded, trusted, secrets.token_hex(6).encode())
         self.keyed = settings.policy in KEYED  # the policy wants to know who asks
@@ -123,6 +128,7 @@ class Plane:
         self._offered: Table = EMPTY
         self._replaced = False
         self._stops = 0
+        self._end = inf  # while draining: of all that is open
         self._waker = Waker(self.loop, self)
         self._listeners = [Listener(self, listener)]
 
@@ -164,14 +170,21 @@ class Plane:
         if table is not self.table:
             self._serve_from(table)
         if self._stops > 1:
-            self.expired()
+            self._cut_off()
         elif self._stops:
             self._drain(HURRIED)
         elif self._replaced:
             self._drain(UNHURRIED)
 
     def expired(self) -> None:
-        """The time for open exchanges is over."""
+        """The time for open exchanges is almost over, or is over."""
+        if self._end > self.loop.now:
+            dismiss(self.loop)
+            self._waker.deadline = self._end
+        else:
+            self._cut_off()
+
+    def _cut_off(self) -> None:
         if self.clients:
             log.warning("%d clients are cut off by the stop", len(self.clients))
         self.loop.running = False
@@ -269,6 +282,8 @@ class Plane:
         if self.sticky is not None:
             self.sticky.serve(table.serving)
         self.table = table
+        if table.closing:
+            dismiss(self.loop, table.closing)
         if table.ended:
             break_silent(self.loop, table.ended)
         self.bell.ring()
@@ -289,7 +304,9 @@ class Plane:
             listener.leave()
         self.draining = True
         log.info("stopping: %d clients have %g s", len(self.clients), self.settings.drain)
-        self._waker.deadline = self.loop.now + self.settings.drain
+        drain = self.settings.drain
+        self._end = self.loop.now + drain
+        self._waker.deadline = self._end - min(NOTICE, drain / 2)
 
 
 def _sweep_every(limits: Gateway) -> float:

@@ -14,6 +14,7 @@ from steelyard.balancer.control import Control
 from steelyard.balancer.counters import Bell
 from steelyard.balancer.feed import AgentSource
 from steelyard.balancer.identity import hush
+from steelyard.balancer.orphan import Orphan, Will
 from steelyard.balancer.plane import Plane
 from steelyard.balancer.signals import Signals
 from steelyard.config.settings import Gateway
@@ -33,24 +34,31 @@ def run_balancer(
     balancer_id: str,
     source: AgentSource | Queue,
     begin: Callable[[bool], bool] | None = None,
+    will: Will | None = None,
+    board: str = "",
 ) -> None:
     """Serve clients of the listening sockets `fds` until SIGTERM or SIGINT; in the main thread.
 
     The first signal lets open exchanges end, for at most `settings.drain`; a second one does not.
     `begin` is called when all is there, with whether that includes a queue; it may say no.
+    With a `will` the balancer outlives its supervisor. With the token of a `board` it tells the
+    supervisor what it has done.
     """
-    first, *others = (socket.socket(fileno=fd) for fd in fds)
+    sockets = [socket.socket(fileno=fd) for fd in fds]
+    first, *others = sockets
     plane = Plane(settings, first, Bell())
     for sock in others:
         plane.accept_from(sock)
     Signals(plane)
     if plane.identity is not None:
         sys.unraisablehook = hush
-    control = Control(plane, balancer_id, source, random.Random())
+    control = Control(plane, balancer_id, source, random.Random(), board)
     writer = _access_log(settings, plane)
     knows = control.start()
     gc.freeze()  # what lives until the end need not be looked through again and again
     if begin is None or begin(knows):
+        if will is not None:
+            Orphan(plane, sockets, will)
         log.info("serving")
         plane.run()
     if writer is not None:

@@ -20,7 +20,8 @@ EVERY = 0.5  # seconds: what a scrape may lack, and what a killed process takes 
 class Pusher:
     """A line of JSON each time. A supervisor that is not there is tried again."""
 
-    def __init__(self, draw_up: Callable[[], Account]) -> None:
+    def __init__(self, board: str, draw_up: Callable[[], Account]) -> None:
+        self._name = board_name(board)
         self._draw_up = draw_up
         self._parent = os.getppid()
         self._writer: asyncio.StreamWriter | None = None
@@ -55,8 +56,8 @@ class Pusher:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             sock.setblocking(False)
-            await asyncio.get_running_loop().sock_connect(sock, board_name(self._parent))
-            if peer_of(sock).pid != self._parent:
+            await asyncio.get_running_loop().sock_connect(sock, self._name)
+            if peer_of(sock) != (self._parent, os.getuid()):  # an orphan's is gone
                 raise OSError("a stranger has its name")
             _, writer = await asyncio.open_unix_connection(sock=sock)
         except BaseException:

@@ -1,32 +1,43 @@
-"""Our own answers: what a client gets when no worker's answer can be had."""
+"""Our own answers: what a client gets when no worker's answer can be had, or none is asked for."""
 
 from __future__ import annotations
 
-from email.utils import formatdate
 from http import HTTPStatus
 
 # A worker is usually started, or found again, within a few probes.
 RETRY_AFTER = 1
+# The methods that the gateway forwards; which of them a target allows, its worker knows.
+ALLOWED = "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"
 
 
 def refusal(
-    status: int, reason: str, *, keep: bool, bodiless: bool = False, request_id: bytes = b""
+    status: int,
+    reason: str,
+    date: bytes,
+    *,
+    keep: bool,
+    bodiless: bool = False,
+    request_id: bytes = b"",
 ) -> bytes:
     """A whole answer, a sentence long; `bodiless` when it answers a HEAD."""
-    phrase = HTTPStatus(status).phrase
-    body = f"{status} {phrase}: {reason}\n".encode()
-    lines = [
-        f"HTTP/1.1 {status} {phrase}",
-        f"Date: {formatdate(usegmt=True)}",
-        "Content-Type: text/plain; charset=utf-8",
-        f"Content-Length: {len(body)}",
-        "Server: steelyard",
-    ]
+    body = f"{status} {HTTPStatus(status).phrase}: {reason}\n".encode()
+    lines = ["Content-Type: text/plain; charset=utf-8", f"Content-Length: {len(body)}"]
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         lines.append(f"Retry-After: {RETRY_AFTER}")
+    head = _head(status, date, lines, keep, request_id)
+    return head if bodiless else head + body
+
+
+def options(date: bytes, *, keep: bool, request_id: bytes) -> bytes:
+    """The answer to an OPTIONS that is meant for us."""
+    return _head(200, date, [f"Allow: {ALLOWED}", "Content-Length: 0"], keep, request_id)
+
+
+def _head(status: int, date: bytes, lines: list[str], keep: bool, request_id: bytes) -> bytes:
+    lines.append("Server: steelyard")
     if request_id:
         lines.append(f"X-Request-ID: {request_id.decode()}")
     # HTTP/1.0 clients need to be told that a connection stays; the others do not mind.
     lines.append(f"Connection: {'keep-alive' if keep else 'close'}")
-    head = "\r\n".join((*lines, "", "")).encode()
-    return head if bodiless else head + body
+    start = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode() + date
+    return b"\r\n".join((start, *(line.encode() for line in lines), b"", b""))

@@ -49,9 +49,9 @@ class Reporter:
         totals: dict[Worker, Totals] = {}
         traffic: dict[str, Traffic] = {}
         for worker in self._directory:
-            inflight = worker.tally.inflight
+            inflight, tunnels = worker.tally.inflight, worker.tally.tunnels
             totals[worker] = now = _totals(worker.tally)
-            new = _delta(now, self._reported.get(worker, Totals()), inflight)
+            new = _delta(now, self._reported.get(worker, Totals()), inflight, tunnels)
             if self._directory.listed(worker) or inflight or new.requests:
                 before = traffic.get(worker.name)
                 traffic[worker.name] = new if before is None else _sum(before, new)
@@ -93,9 +93,10 @@ def _totals(tally: Tally) -> Totals:
     )
 
 
-def _delta(now: Totals, before: Totals, inflight: int) -> Traffic:
+def _delta(now: Totals, before: Totals, inflight: int, tunnels: int) -> Traffic:
     return Traffic(
         inflight=inflight,
+        tunnels=tunnels,
         requests=now.requests - before.requests,
         failures=now.failures - before.failures,
         bytes=now.bytes - before.bytes,
@@ -109,6 +110,7 @@ def _delta(now: Totals, before: Totals, inflight: int) -> Traffic:
 def _sum(one: Traffic, other: Traffic) -> Traffic:
     return Traffic(
         inflight=one.inflight + other.inflight,
+        tunnels=one.tunnels + other.tunnels,
         requests=one.requests + other.requests,
         failures=one.failures + other.failures,
         bytes=one.bytes + other.bytes,

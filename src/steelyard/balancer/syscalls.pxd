@@ -12,6 +12,7 @@ cdef extern from "<sys/epoll.h>" nogil:
         epoll_data_t data
 
 cpdef double monotonic() noexcept
+cpdef long long wall_second() noexcept
 cpdef Py_ssize_t receive(int fd, bytearray buffer) noexcept
 cpdef bint is_quiet(int fd) noexcept
 cpdef Py_ssize_t transmit(int fd, data) except -3

@@ -11,7 +11,7 @@ import errno
 import fcntl
 import os
 import select
-from time import monotonic
+from time import monotonic, time
 from typing import TypeAlias
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
@@ -26,6 +26,7 @@ __all__ = [
     "receive",
     "transmit",
     "transmit_both",
+    "wall_second",
 ]
 
 GONE = -1  # the peer is
@@ -35,6 +36,11 @@ BATCH = 512
 PIPE = 1024 * 1024  # bytes, the most that anybody may ask for
 UNABLE = (errno.EINVAL, errno.ENOSYS, errno.EPERM)  # splice(2) is not to be had
 SPLICE = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
+
+
+def wall_second() -> int:
+    """The second of the wall clock, since 1970."""
+    return int(time())
 
 
 def receive(fd: int, buffer: bytearray) -> int:

@@ -8,6 +8,7 @@ from libc.errno cimport EAGAIN, EINTR, EINVAL, ENOSYS, EPERM, errno
 from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
+from libc.time cimport time
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 from posix.unistd cimport close as close_fd
 
@@ -62,6 +63,10 @@ NOTHING = -2
 cdef enum:
     BATCH = 512
     PIPE = 1024 * 1024
+
+
+cpdef long long wall_second() noexcept:
+    return time(NULL)
 
 
 cpdef double monotonic() noexcept:

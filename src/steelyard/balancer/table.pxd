@@ -11,6 +11,7 @@ cdef class Choice:
 @cython.final
 cdef class Table:
     cdef readonly Choice choice
+    cdef readonly object closing
     cdef readonly object ended
     cdef readonly str epoch
     cdef readonly object serving

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from steelyard.balancer.counters import Bell, Tally
 from steelyard.balancer.gauge import assume, forget
+from steelyard.balancer.guard import Guards
 from steelyard.balancer.slowstart import SlowStart
 from steelyard.balancer.worker import SocketAddress, Worker
 from steelyard.config.settings import Gateway
@@ -48,7 +49,7 @@ class Choice:
 class Table:
     """What the data thread serves from. Nothing in it changes once it is offered."""
 
-    __slots__ = ("choice", "ended", "epoch", "serving", "version")
+    __slots__ = ("choice", "closing", "ended", "epoch", "serving", "version")
 
     def __init__(
         self,
@@ -57,12 +58,14 @@ class Table:
         serving: frozenset[Worker],
         choice: Choice | None,
         ended: frozenset[Worker] = frozenset(),
+        closing: frozenset[Worker] = frozenset(),
     ) -> None:
         self.epoch = epoch
         self.version = version
         self.serving = serving
         self.choice = choice  # None: there is nobody to send a request to
         self.ended = ended  # and not yet done with
+        self.closing = closing  # will be stopped in a moment, done with or not
 
 
 EMPTY = Table("", 0, frozenset(), None)
@@ -71,7 +74,11 @@ EMPTY = Table("", 0, frozenset(), None)
 class Directory:
     """Every worker this process knows or has unfinished business with."""
 
-    def __init__(self, bell: Bell, rng: random.Random, limits: Gateway) -> None:
+    def __init__(
+        self, bell: Bell, rng: random.Random, limits: Gateway, guards: Guards | None = None
+    ) -> None:
+        """`guards`: for workers of an agent, each of which has its address for one life only."""
+        self._guards = guards
         self._bell = bell
         self._rng = rng
         self._policy = limits.policy
@@ -92,6 +99,7 @@ class Directory:
     def update(self, queue: Queue, places: Mapping[tuple[str, int], Place], now: float) -> Table:
         """The table for this queue; workers whose place is unknown are left out."""
         listed: set[Worker] = set()
+        closing: set[Worker] = set()
         weights: Shares = []
         for entry in queue.workers:
             place = places.get((entry.host, entry.port))
@@ -99,8 +107,12 @@ class Directory:
                 continue
             worker = self._worker(entry.name, place)
             listed.add(worker)
+            if entry.closing:
+                closing.add(worker)
             if _serves(entry):
                 weights.append((worker, entry.weight))
+                if self._guards is not None and worker.guard is None:
+                    worker.guard = self._guards.guard(worker.family, worker.address[:2])
         serving = frozenset(worker for worker, _ in weights)
         self._slow_start.enter(serving, now)
         self._weights = weights
@@ -108,7 +120,10 @@ class Directory:
         self._listed = frozenset(listed)
         for worker in self:
             worker.tally.leaving = worker not in serving
-        self.latest = Table(queue.epoch, queue.version, serving, self._choice, self._ended(queue))
+        ended = self._ended(queue)
+        self.latest = Table(
+            queue.epoch, queue.version, serving, self._choice, ended, frozenset(closing)
+        )
         return self.latest
 
     def tend(self, now: float) -> Table | None:
@@ -120,7 +135,9 @@ class Directory:
         if not self._choose(now):
             return None
         last = self.latest
-        self.latest = Table(last.epoch, last.version, last.serving, self._choice, last.ended)
+        self.latest = Table(
+            last.epoch, last.version, last.serving, self._choice, last.ended, last.closing
+        )
         return self.latest
 
     def listed(self, worker: Worker) -> bool:

@@ -1,22 +1,28 @@
 cimport cython
 
 from steelyard.balancer.counters cimport Tally
+from steelyard.balancer.frames cimport Frames
 from steelyard.balancer.loop cimport Handler, Loop
 from steelyard.balancer.stream cimport Stream
 
-cdef double inf
+cdef double inf, PARTING
 cdef int BROKEN, IN, OUT
 
 @cython.final
 cdef class Tunnel:
     cdef Side _back
     cdef object _client
+    cdef bint _ended
     cdef Side _front
     cdef double _idle
     cdef Loop _loop
     cdef Tally _tally
+    cdef double _until
     cdef object _upstream
+    cpdef frame(self, answered, early)
     cpdef begin(self, bytes early, bint eof)
+    cpdef bint dismiss(self)
+    cpdef expire(self)
     cpdef count(self, Side side, Py_ssize_t count)
     cpdef moved(self)
     cpdef settle(self)
@@ -25,8 +31,11 @@ cdef class Tunnel:
     cpdef close(self)
 
 cdef class Side(Handler):
+    cdef bint _muted
     cdef Tunnel _tunnel
+    cdef bytes _word
     cdef readonly bint eof
+    cdef readonly Frames frames
     cdef public Side other
     cdef readonly bint shut
     cdef readonly Stream stream
@@ -35,6 +44,10 @@ cdef class Side(Handler):
     cpdef expire(self)
     cpdef abort(self)
     cpdef lost(self)
+    cpdef bint dismiss(self)
+    cpdef follow(self, first)
+    @cython.locals(frames=Frames)
+    cpdef part(self, bytes word)
     cpdef hold_up(self, Side source)
     cpdef ended(self)
     @cython.locals(stream=Stream)
@@ -43,6 +56,8 @@ cdef class Side(Handler):
     cdef _read(self)
     @cython.locals(other=Side)
     cdef _pass_on(self, Py_ssize_t count)
+    @cython.locals(frames=Frames, end=Py_ssize_t)
+    cdef _framed(self, data)
     @cython.locals(stream=Stream)
     cdef _drain(self)
     cdef _gone(self)

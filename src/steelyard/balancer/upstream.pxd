@@ -29,6 +29,7 @@ cdef class Upstream(Stream):
     cpdef bint quiet(self)
     @cython.locals(exchange=Exchange)
     cdef _connected(self)
+    cdef bint _admitted(self)
     @cython.locals(count=Py_ssize_t, exchange=Exchange, flows=bint)
     cdef _read(self)
     cdef Py_ssize_t _fill(self, Exchange exchange)

@@ -107,11 +107,15 @@ class Upstream(Stream):
         exchange = self.exchange
         if exchange is None:
             self.close()
-        elif failed:
+        elif failed or not self._admitted():
             exchange.on_worker_gone()
         else:
             self.watch(IN)
             exchange.on_connected()
+
+    def _admitted(self) -> bool:
+        guard = self.worker.guard
+        return guard is None or guard.admits(self.worker.name, self.sock)
 
     def _read(self) -> None:
         exchange = self.exchange

@@ -9,6 +9,7 @@ cdef class Worker:
     cdef object __weakref__
     cdef readonly object address
     cdef readonly object family
+    cdef public object guard
     cdef Py_ssize_t _ended
     cdef readonly list idle
     cdef readonly str name

@@ -9,6 +9,7 @@ from steelyard.balancer.counters import Bell, Tally
 from steelyard.balancer.ejection import Record
 
 if TYPE_CHECKING:
+    from steelyard.balancer.guard import Guard
     from steelyard.balancer.upstream import Upstream
 
 SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int]
@@ -20,7 +21,9 @@ class Worker:
     Made by the control thread; from then on `idle` and `serving` belong to the data thread.
     """
 
-    __slots__ = ("_ended", "address", "family", "idle", "name", "record", "serving", "tally")
+    __slots__ = (
+        "_ended", "address", "family", "guard", "idle", "name", "record", "serving", "tally",
+    )  # fmt: skip
 
     def __init__(
         self, name: str, family: socket.AddressFamily, address: SocketAddress, bell: Bell
@@ -28,6 +31,7 @@ class Worker:
         self.name = name
         self.family = family
         self.address = address
+        self.guard: Guard | None = None  # None: whoever listens there is the worker
         self.tally = Tally(bell, self)
         self.record = Record()
         self.idle: list[Upstream] = []

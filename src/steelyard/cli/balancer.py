@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from typing import Annotated
 
@@ -13,14 +12,12 @@ from rich.console import Console
 from steelyard.cli.common import Messages
 from steelyard.cli.options import settings_loader
 from steelyard.cli.preflight import require_certificates, warn_exposure, with_secret
+from steelyard.cli.supervisor import make_supervisor
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address, parse_address
 from steelyard.core.queue import Queue
 from steelyard.errors import UsageError
-from steelyard.supervisor.activation import given_sockets
-from steelyard.supervisor.notify import Notify
 from steelyard.supervisor.plan import AgentLink, Order, agent_link
-from steelyard.supervisor.supervise import Supervisor
 
 
 def balancer(
@@ -75,8 +72,7 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
     def say(line: str) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
-    given = given_sockets(os.environ, os.getpid())
-    supervisor = Supervisor(order, say, load, Notify(os.environ), given)
+    supervisor = make_supervisor(order, say, load)
     supervisor.start()
     await supervisor.serving()
     if not supervisor.over:

@@ -6,9 +6,10 @@ import asyncio
 import time
 
 from rich.console import Console
-from rich.markup import escape
 
 from steelyard.cli.client import AgentClient
+from steelyard.cli.harmless import harmless
+from steelyard.cli.serving import program_name, serving_line
 from steelyard.config.settings import Settings
 from steelyard.config.values import Address
 from steelyard.core.status import FleetStatus
@@ -43,12 +44,7 @@ async def watch_boot(settings: Settings, address: Address, console: Console) -> 
             seen = text
             if serves(told, settings.gateway.processes):
                 break
-    url = f"{settings.gateway.scheme}://{address}"
-    console.print(
-        f"[bold green]serving {settings.application.name} on {escape(url)}[/] "
-        f"(workers: {told.ready}; `steelyard status` shows them, Ctrl-C stops)",
-        soft_wrap=True,
-    )
+    console.print(serving_line(settings, address, told.ready, program_name()), soft_wrap=True)
 
 
 def serves(told: FleetStatus, balancers: int) -> bool:
@@ -84,5 +80,5 @@ async def _last_words(client: AgentClient, worker: str) -> str:
         text = await asyncio.to_thread(client.logs, worker, 15)
     except SteelyardError:
         return ""  # it could not be started, so it has no log
-    lines = text.strip().splitlines() or ["(it printed nothing)"]
+    lines = harmless(text).strip().splitlines() or ["(it printed nothing)"]
     return "".join(f"\n  | {line}" for line in lines)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-
 import typer
 
 from steelyard.cli.options import settings_loader
 from steelyard.cli.up import run_up
+from steelyard.python import module
 
 
 def demo(ctx: typer.Context) -> None:
     """Serve the built-in web application: something to look at, to load and to break."""
-    command = (sys.executable, "-m", "steelyard.demo", "--port", "{port}")
+    command = tuple(module("steelyard.demo", "--port", "{port}"))
     load = settings_loader(
         ctx, application_name="demo", application_command=command, probe_path="/health"
     )

@@ -15,7 +15,7 @@ from steelyard.cli.lab_scaling import lab_scaling
 def lab_app() -> typer.Typer:
     """The group of commands."""
     app = typer.Typer(
-        help="Simulate policies on virtual time; needs `pip install 'steelyard[lab]'`.",
+        help="Simulate policies on virtual time; needs `pip install 'steelyard\\[lab]'`.",
         no_args_is_help=True,
     )
     app.command("validate")(lab_validate)

@@ -2,47 +2,125 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable, Iterator
 from typing import Annotated
+from zlib import crc32
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from steelyard.cli.client import AgentClient, RefusedError
+from steelyard.cli.client import AgentClient, LostAgentError, NoAgentError, RefusedError
 from steelyard.cli.common import (
     AgentOption,
     ConfigOption,
+    JsonOption,
     NoMatchError,
     StateOption,
     client_for,
     resolve_worker,
 )
-from steelyard.core.status import FleetStatus
+from steelyard.cli.harmless import for_terminal
+from steelyard.core.log_line import LogLine
+
+COLOURS = ("cyan", "green", "yellow", "blue", "magenta", "bright_cyan", "bright_green")
+MOMENT = "%Y-%m-%d %H:%M:%S"
+RETURNS = 30.0  # seconds that an agent which was killed has to come back
+INTERRUPTED = 130  # exit status, as of a shell's command that ended by Ctrl-C
+AGAIN = 0.5  # seconds between two tries
 
 
 def logs(
     worker: Annotated[
         str | None, typer.Argument(help="Its name, or a part of it; none: all workers.")
     ] = None,
-    lines: Annotated[int, typer.Option("--lines", "-n", help="Lines per worker.", min=1)] = 50,
+    lines: Annotated[int, typer.Option("--lines", "-n", help="Lines per worker.", min=0)] = 50,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with what is printed from now on.")
+    ] = False,
+    probes: Annotated[
+        bool, typer.Option("--probes", help="Show the lines of our health checks, too.")
+    ] = False,
+    json: JsonOption = False,
     agent: AgentOption = None,
     state: StateOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Print the last lines of one worker, or of all; ended workers by their full name."""
     client = client_for(config, state, agent)
-    told = client.status()
-    if worker is None:
-        for one in told.workers:
-            typer.echo(f"==> {one.name} <==")
-            typer.echo(client.logs(one.name, lines))
-        return
-    typer.echo(_lines_of(client, told, worker, lines).removesuffix("\n"))
-
-
-def _lines_of(client: AgentClient, told: FleetStatus, worker: str, lines: int) -> str:
+    name = None if worker is None else _full_name(client, worker)
+    if follow:
+        found: Iterable[LogLine] = _followed(client, name, lines, probes)
+    else:
+        found = _in_order(client.lines(name, lines, follow=False, probes=probes))
+    console = Console(highlight=False, soft_wrap=True)
+    bare = name is not None and not follow
     try:
-        return client.logs(resolve_worker(told, worker), lines)
+        for line in found:
+            if json:
+                typer.echo(line.model_dump_json())
+            else:
+                _show(console, line, bare=bare)
+    except KeyboardInterrupt:  # how one ends to follow
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _full_name(client: AgentClient, worker: str) -> str:
+    try:
+        return resolve_worker(client.status(), worker)
     except NoMatchError as unknown:
         try:
-            return client.logs(worker, lines)  # it may have ended: its log is still there
+            client.logs(worker, 1)  # it may have ended: its log is still there
         except RefusedError:
             raise unknown from None
+        return worker
+
+
+def _in_order(lines: Iterable[LogLine]) -> list[LogLine]:
+    """By time; where nobody knows the times, worker by worker, as the agent tells them."""
+    found = [*lines]
+    if any(line.time is None for line in found):
+        return found
+    return sorted(found, key=lambda line: line.time or 0)
+
+
+def _followed(client: AgentClient, name: str | None, last: int, probes: bool) -> Iterator[LogLine]:
+    """Lines until the agent ends in order; the successor of one that was killed goes on."""
+    while True:
+        try:
+            yield from client.lines(name, last, follow=True, probes=probes)
+            return
+        except LostAgentError as error:
+            typer.echo(f"{error.message}: lines may be missing until it is back", err=True)
+            _wait_for(client)
+            last = 0
+
+
+def _wait_for(client: AgentClient) -> None:
+    """Return when the agent answers again; raise NoAgentError when it does not."""
+    patience = time.monotonic() + RETURNS
+    while True:
+        try:
+            client.status()
+            return
+        except NoAgentError:
+            if time.monotonic() > patience:
+                raise
+            time.sleep(AGAIN)
+
+
+def _show(console: Console, line: LogLine, *, bare: bool) -> None:
+    """One line, with its time and worker in front; nothing that it has is taken for markup."""
+    text = for_terminal(line.text)
+    if bare:
+        typer.echo(text)
+        return
+    front = Text()
+    if line.time is not None:
+        local = line.time.astimezone()
+        front.append(f"{local:{MOMENT}}.{local.microsecond // 1000:03} ", "bright_black")
+    front.append(line.worker, COLOURS[crc32(line.worker.encode()) % len(COLOURS)])
+    front.append(" | ")
+    console.print(front, end="")
+    typer.echo(text)

@@ -10,26 +10,11 @@ from typing import Annotated
 import typer
 
 import steelyard
-from steelyard.cli.agent import agent
-from steelyard.cli.balancer import balancer
-from steelyard.cli.bench import bench_app
-from steelyard.cli.check import check
-from steelyard.cli.demo import demo
-from steelyard.cli.drain import drain
-from steelyard.cli.lab import lab_app
-from steelyard.cli.logs import logs
-from steelyard.cli.mesh import mesh_app
-from steelyard.cli.options import ConfiguredCommand
-from steelyard.cli.scale import scale
-from steelyard.cli.status import status
-from steelyard.cli.up import up
+from steelyard import purity
+from steelyard.cli.lazy import LazyGroup
 from steelyard.errors import Fault, SteelyardError
 
-# What follows the first word of the command is the command's, options too, with or without `--`.
-COMMAND = {"allow_interspersed_args": False}
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)  # whatever standard output is
-SERVE, WATCH, PARTS = "Serve", "Watch and steer", "The parts, each alone"
-SPREAD, MEASURE = "Without a gateway", "Measure"
 
 
 def build_app() -> typer.Typer:
@@ -42,25 +27,13 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_options)
-    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE, context_settings=COMMAND)(up)
-    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE)(demo)
-    app.command(cls=ConfiguredCommand, rich_help_panel=SERVE, context_settings=COMMAND)(check)
-    app.command(rich_help_panel=WATCH)(status)
-    app.command(rich_help_panel=WATCH)(scale)
-    app.command(rich_help_panel=WATCH)(drain)
-    app.command(rich_help_panel=WATCH)(logs)
-    app.command(cls=ConfiguredCommand, rich_help_panel=PARTS, context_settings=COMMAND)(agent)
-    app.command(cls=ConfiguredCommand, rich_help_panel=PARTS)(balancer)
-    app.add_typer(mesh_app(), name="mesh", rich_help_panel=SPREAD)
-    app.add_typer(bench_app(), name="bench", rich_help_panel=MEASURE)
-    app.add_typer(lab_app(), name="lab", rich_help_panel=MEASURE)
+    app.callback(cls=LazyGroup)(_options)
     return app
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"steelyard {steelyard.__version__}")
+        typer.echo(f"steelyard {steelyard.__version__} ({purity.build_name()})")
         raise typer.Exit
 
 

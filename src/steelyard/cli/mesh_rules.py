@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import steelyard
+from steelyard import python
 from steelyard.cli.mesh_common import load
 from steelyard.errors import Fault, SteelyardError
 from steelyard.parent import end_with
@@ -64,7 +65,7 @@ def explain(names: list[str], error: SteelyardError) -> SteelyardError:
 
 def look_up(name: str) -> Found:
     """A function by `module:function`, or only a module; from where it would be imported."""
-    words = [sys.executable, "-m", "steelyard.cli.mesh_rules", str(os.getpid()), name]
+    words = python.module("steelyard.cli.mesh_rules", str(os.getpid()), name)
     quiet = subprocess.DEVNULL  # standard input may be the units
     try:
         done = subprocess.run(
@@ -130,4 +131,7 @@ def _place(error: BaseException) -> str:
 
 if __name__ == "__main__":
     end_with(int(sys.argv[1]))
+    load("function")
+    python.import_late_ones()
+    sys.path.insert(0, os.getcwd())
     _answer(sys.argv[2])

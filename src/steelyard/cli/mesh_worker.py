@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
@@ -62,7 +61,6 @@ def mesh_worker(
     lease: LeaseOption = 1.5,
 ) -> None:
     """Run units of these functions for any client of the mesh."""
-    sys.path.insert(0, os.getcwd())  # where the user's modules are, as with `python -m`
     place = Where(join, listen, mesh, certs, insecure, multicast, member, lease).place()
     set_up_logging("mesh", "info")
     served = _served(functions)
@@ -85,8 +83,11 @@ def _served(functions: list[str]) -> tuple[str, ...]:
 def _serve(link: ZenohLink, card: Card, drain: float) -> None:
     modules = sorted({one.partition(":")[0] for one in card.functions})
     pool = load("execution.pool").Pool
+    here = [os.getcwd()]  # where the user's modules are; the node itself imports none of them
     try:
-        node = load("node").Node(link, card, lambda n, told: pool(n, told, preload=modules))
+        node = load("node").Node(
+            link, card, lambda n, told: pool(n, told, preload=modules, path=here)
+        )
     except OSError as error:
         raise NoChildrenError(
             f"{card.procs} child processes cannot be started: {error.strerror}",

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
+from rich.markup import escape
 from typer.core import TyperCommand
 
 from steelyard.config.env_file import Became, read_env_file
 from steelyard.config.file import FILE, find_file
-from steelyard.config.keys import Key, every_key, section_meanings
+from steelyard.config.keys import Key, every_key, section_meanings, sections
 from steelyard.config.layer import Layer
 from steelyard.config.load import load_settings
 from steelyard.config.settings import Settings
@@ -95,11 +96,34 @@ def _without_none(values: Mapping[str, T | None]) -> dict[str, T]:
 
 
 class ConfiguredCommand(TyperCommand):
-    """A command that takes every key as an option and keeps them out of its callback."""
+    """A command that takes every key as an option and keeps them out of its callback.
+
+    `--help` shows the options that most people need, `--help-all` those of all sections.
+    """
+
+    sections: tuple[str, ...] = ("", *sections())
+    common: tuple[str, ...] = (
+        "application.name", "runtime.image", "runtime.port", "runtime.cpus", "runtime.memory",
+        "probe.path", "scaling.min", "scaling.max", "gateway.listen", "gateway.tls_cert",
+        "gateway.tls_key", "agent.listen", "state",
+    )  # fmt: skip
 
     @cached_property
     def _settings_options(self) -> list[Any]:
-        return _options(every_key())
+        found = _options(every_key())
+        keys = {_option(key.parameter): key for key in every_key()}
+        for option in found:
+            if key := keys.get(option.name):
+                option.hidden, option.help = key.dotted not in self.common, _help(key, brief=True)
+        return found
+
+    def show_all(self) -> None:
+        """Have `--help` show every key of this command's sections, a panel for each section."""
+        keys = {_option(key.parameter): key for key in every_key() if key.section in self.sections}
+        for option in self._settings_options:
+            if key := keys.get(option.name):
+                option.hidden, option.help = False, _help(key)
+                option.rich_help_panel = _panel(key)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Its own parameters, then one for each key, made only for the command that runs."""
@@ -113,12 +137,34 @@ class ConfiguredCommand(TyperCommand):
         return rest
 
 
+class BalancerCommand(ConfiguredCommand):
+    """A command that shows only the keys that a balancer uses.
+
+    It takes the others, too: one set of flags may be for `up` and for `balancer`.
+    """
+
+    sections = ("", "gateway", "log")
+    common = (
+        "gateway.listen", "gateway.processes", "gateway.tls_cert", "gateway.tls_key",
+        "gateway.policy", "gateway.sticky", "gateway.worker_concurrency", "gateway.answer_timeout",
+        "gateway.access_log", "gateway.metrics", "log.level", "state",
+    )  # fmt: skip
+
+
+def _help_all(ctx: typer.Context, wanted: bool) -> None:
+    if wanted and isinstance(ctx.command, ConfiguredCommand):
+        ctx.command.show_all()
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
 def _options(keys: tuple[Key, ...]) -> list[Any]:
     """Typer makes options from a function's signature; this one is written by the keys."""
 
     def form() -> None: ...
 
     parameters = [_config_parameter(), _env_parameter(), *(_parameter(key) for key in keys)]
+    parameters.append(_help_all_parameter())
     form.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     form.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     app = typer.Typer(add_completion=False)
@@ -136,13 +182,26 @@ def _env_parameter() -> inspect.Parameter:
     return _text_parameter(_ENV_FILE, typer.Option(None, "--env-file", metavar="PATH", help=text))
 
 
+def _help_all_parameter() -> inspect.Parameter:
+    text = "Show every flag, section by section, and exit."
+    option = typer.Option(False, "--help-all", is_eager=True, callback=_help_all, help=text)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter("help_all", kind, default=option, annotation=bool)
+
+
+def _panel(key: Key) -> str | None:
+    return f"{key.section}: {section_meanings()[key.section]}" if key.section else None
+
+
 def _parameter(key: Key) -> inspect.Parameter:
-    panel = f"{key.section}: {section_meanings()[key.section]}" if key.section else None
-    help_text = f"{key.description} {_remarks(key)}"
-    option = typer.Option(
-        None, *key.flags, help=help_text, metavar=key.kind.word, rich_help_panel=panel
-    )
+    option = typer.Option(None, *key.flags, help=_help(key), metavar=key.kind.word)
     return _text_parameter(_option(key.parameter), option)
+
+
+def _help(key: Key, *, brief: bool = False) -> str:
+    """What a key is for, or the first sentence of it; `steelyard[redis]` must not be markup."""
+    text = key.description.partition(". ")[0].removesuffix(".") + "." if brief else key.description
+    return escape(f"{text} {_remarks(key)}")
 
 
 def _remarks(key: Key) -> str:

@@ -31,11 +31,12 @@ COLOURS = {
 }
 
 COLUMNS = (
-    "worker", "state", ">score", ">U", ">CPU %", ">memory %", ">MB/s", ">in flight",
+    "worker", ">pid", "id", "state", ">score", ">U", ">CPU %", ">memory %", ">MB/s", ">in flight",
     "address", "node", ">age", "",
 )  # fmt: skip
 WIDE_ONLY = {">score", ">MB/s", "address"}  # what a narrow terminal can be spared
 WIDE = 110
+ID = 12  # characters of an engine's id, as `docker ps` shows them
 
 
 def status(
@@ -69,6 +70,8 @@ def _show_head(console: Console, told: FleetStatus) -> None:
         f"{_limits(told)} allowed, {connected} balancers, policy {told.policy}"
     )
     console.print(f"  {escape(told.verdict)}")
+    if told.away:
+        console.print(f"  [red]{escape(told.away)}[/]")
     if told.trouble:
         wait = f"next try in {told.next_try:.0f} s" if told.next_try else "trying again"
         console.print(
@@ -91,11 +94,13 @@ def _limits(told: FleetStatus) -> str:
 
 def _show_workers(console: Console, told: FleetStatus) -> None:
     columns = [one for one in COLUMNS if console.width >= WIDE or one not in WIDE_ONLY]
+    processes = all(worker.handle.isdigit() for worker in told.workers if worker.handle)
+    columns.remove("id" if processes else ">pid")
     if not any(worker.node for worker in told.workers):
         columns.remove("node")
     table = new_table(*columns)
     for column in table.columns:  # others shrink first: a cut name cannot be given to `drain`
-        column.no_wrap = column.header in {"worker", "age"}
+        column.no_wrap = column.header in {"worker", "pid", "id", "age"}
     for worker in told.workers:
         cells = dict(zip(COLUMNS, _worker_row(worker), strict=True))
         table.add_row(*(cells[one] for one in columns))
@@ -107,6 +112,8 @@ def _worker_row(worker: WorkerStatus) -> list[str]:
     unready = worker.state in {State.LU, State.MU, State.HU} and not worker.ready
     return [
         worker.name,
+        worker.handle,
+        worker.handle[:ID],
         f"[{colour}]{worker.state}[/]" + (" [red]not ready[/]" if unready else ""),
         f"{worker.score:.0f}",
         f"{worker.utilization:.0f}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from rich.markup import escape
 
 from steelyard.cli.boot import BootError, watch_boot
 from steelyard.cli.common import Messages
+from steelyard.cli.findings import require_fit
 from steelyard.cli.options import settings_loader
 from steelyard.cli.preflight import (
     require_certificates,
@@ -23,10 +23,9 @@ from steelyard.cli.preflight import (
     warn_exposure,
     with_secret,
 )
+from steelyard.cli.supervisor import make_supervisor
 from steelyard.config.settings import Settings
-from steelyard.sockets import listen
-from steelyard.supervisor.activation import given_sockets
-from steelyard.supervisor.notify import Notify
+from steelyard.state_folder import open_state_folder
 from steelyard.supervisor.plan import Order
 from steelyard.supervisor.supervise import Supervisor
 from steelyard.token import ensure_token
@@ -63,6 +62,9 @@ def run_up(load: Callable[[], Settings]) -> None:
 
     first = order()
     require_engine(first.settings)
+    for note in require_fit(first.settings):
+        typer.secho(f"note: {note}", err=True, fg="yellow")
+    open_state_folder(first.settings.folder)
     raise SystemExit(asyncio.run(_serve(first, order, Messages())))
 
 
@@ -71,11 +73,8 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
         console.print(line, markup=False, soft_wrap=True)
 
     settings = order.settings
-    # The agent will listen there: a port in use is told now, before anything is started.
-    listen(settings.agent.listen, 1, "--agent-listen").close()
+    supervisor = make_supervisor(order, say, load)
     ensure_token(settings.token_file)  # here, so that no balancer looks for it before it is there
-    given = given_sockets(os.environ, os.getpid())
-    supervisor = Supervisor(order, say, load, Notify(os.environ), given)
     supervisor.start()
     ended = asyncio.create_task(supervisor.stopped_or_failed())
     booted = asyncio.create_task(_boot(settings, supervisor, console))
@@ -84,17 +83,21 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
     if problem is None:
         await ended
     booted.cancel()
-    console.print("stopping: open requests are finished; Ctrl-C again stops at once")
+    if not supervisor.abandoned:
+        console.print("stopping: open requests are finished; Ctrl-C again stops at once")
     await supervisor.close()
     if isinstance(problem, BootError):
         console.print(f"[red]error:[/] {escape(str(problem))}", soft_wrap=True)
     elif problem is not None:
         raise problem
-    failed = problem is not None or (ended.done() and ended.result() is not None)
-    console.print("stopped")
+    failed = problem is not None or (ended.done() and ended.result())
+    failed |= supervisor.agent is not None and supervisor.agent.status != 0  # workers are left
+    if not supervisor.abandoned:
+        console.print("stopped")
     return 1 if failed else 0
 
 
 async def _boot(settings: Settings, supervisor: Supervisor, console: Console) -> None:
+    await supervisor.settled()
     await watch_boot(settings, supervisor.address, console)
     supervisor.announce()

@@ -34,7 +34,8 @@ Every key can be given in each of them. What is not given has its default.
 - **Times** are seconds, or have a unit: `500ms`, `2m`, `1h`. **Sizes** are bytes, or have a unit:
   `64KiB`, `512M`, `1G`; a K is 1024.
 - **Addresses** are `HOST:PORT`. Without a host, loopback; `*` is every interface.
-- **Lists and tables** in a variable or a flag are JSON; a command may also be shell words.
+- **Lists and tables** in a variable or a flag are JSON; a command may also be shell words, in the
+  file as well.
 - **`none`** takes back a key that an earlier source set, where the table says so. An empty
   environment variable counts as not set.
 """

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from steelyard.config.keys import Key
 from steelyard.config.layer import Given
 from steelyard.config.section import BROKEN, Rule
+from steelyard.config.values import SIZE
 from steelyard.config.words import quoted
 
 
@@ -29,12 +30,28 @@ def explain(
 
 
 def _wrong_value(name: tuple[str, ...], keys: Mapping[str, Key], given: Mapping[str, Given]) -> str:
-    """An error deep inside a list or a table is told of the whole value: that is what is typed."""
+    """An error deep inside a list is told of the whole list: the list is what a person typed."""
     dotted = next(dotted for dotted in (".".join(name[:2]), name[0]) if dotted in keys)
     key, found = keys[dotted], given[dotted]
+    if isinstance(found.value, dict) and len(name) > 2:
+        return _wrong_entry(dotted, name[2], found)
     line = f"{dotted}: expected {key.expects}, got {quoted(found.value)} ({found.place})"
-    near = get_close_matches(str(found.value), key.choices, n=1)
-    return f"{line} → did you mean {near[0]}?" if near else line
+    hint = _meant(key, str(found.value))
+    return f"{line} → did you mean {hint}?" if hint else line
+
+
+def _wrong_entry(dotted: str, name: str, found: Given) -> str:
+    """An entry of a table of texts that is no text: `WORKERS = 3`."""
+    value = quoted(found.value[name])
+    line = f"{dotted}: expected a text for {name}, got {value} ({found.place})"
+    return line if isinstance(found.value[name], dict | list) else f'{line} → write "{value}"'
+
+
+def _meant(key: Key, text: str) -> str:
+    """The value that a person probably had in mind, or nothing."""
+    if key.kind is SIZE and text.isdigit() and int(text):
+        return f"{text}M"
+    return next(iter(get_close_matches(text, key.choices, n=1)), "")
 
 
 def _broken(

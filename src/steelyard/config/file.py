@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -107,6 +108,8 @@ class _Reader:
 
     def _given(self, dotted: str, value: Any) -> Given:
         anchored = _anchored(self.keys[dotted], value, self.folder)
+        if dotted == "application.command" and isinstance(value, str):
+            anchored = _words(value)
         return Given(anchored, self._place(*dotted.split(".")))
 
 
@@ -121,3 +124,11 @@ def _anchored(key: Key, value: Any, folder: Path) -> Any:
     if key.dotted == "store.url" and value.removeprefix(_SQLITE) not in {value, ""}:
         return f"{_SQLITE}{folder / value.removeprefix(_SQLITE)}"
     return value
+
+
+def _words(command: str) -> list[str] | str:
+    """The words of a command that was written as one text; a text that is no command stays."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from steelyard.config.section import Section
 from steelyard.config.settings import Settings
-from steelyard.config.values import Kind, Port
+from steelyard.config.values import SIZE, Kind, Port
 
 PREFIX = "STEELYARD_"
 
@@ -77,6 +77,11 @@ class Key:
         return PREFIX + self.parameter.upper()
 
     @property
+    def short_variable(self) -> str:
+        """The variable that a person might expect from the short flag; no source reads it."""
+        return PREFIX + self.short.removeprefix("--").replace("-", "_").upper()
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """The short flag, if there is one, and the long one."""
         long = "--" + self.parameter.replace("_", "-")
@@ -132,12 +137,13 @@ def _key(section: str, name: str, field: FieldInfo) -> Key:
     base, metadata, optional = _unwrap(field.annotation, field.metadata)
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     choices = get_args(base) if get_origin(base) is Literal else ()
+    kind = _kind(base, metadata, choices)
     return Key(
         section=section,
         name=name,
-        kind=_kind(base, metadata, choices),
+        kind=kind,
         form=_FORMS.get(base, Form.PLAIN),
-        bounds=_bounds(metadata),
+        bounds=_bounds(metadata, kind.show if kind is SIZE else "{:g}".format),
         choices=choices,
         optional=optional,
         default=field.default,
@@ -167,13 +173,13 @@ def _kind(base: Any, metadata: list[Any], choices: tuple[str, ...]) -> Kind:
     return _KINDS[base]
 
 
-def _bounds(metadata: list[Any]) -> str:
+def _bounds(metadata: list[Any], show: Callable[[Any], str]) -> str:
     """`≥ 1`, `> 0`, `0…100`; a strict bound makes the loose one next to it superfluous."""
     found: dict[type, Any] = {type(item): item for item in metadata}
     above, floor = found.get(annotated_types.Gt), found.get(annotated_types.Ge)
     ceiling = found.get(annotated_types.Le)
     if floor and ceiling and not above:
-        return f"{floor.ge:g}…{ceiling.le:g}"
-    lower = f"> {above.gt:g}" if above else f"≥ {floor.ge:g}" if floor else ""
-    upper = f"≤ {ceiling.le:g}" if ceiling else ""
+        return f"{show(floor.ge)}…{show(ceiling.le)}"
+    lower = f"> {show(above.gt)}" if above else f"≥ {show(floor.ge)}" if floor else ""
+    upper = f"≤ {show(ceiling.le)}" if ceiling else ""
     return " and ".join(filter(None, (lower, upper)))

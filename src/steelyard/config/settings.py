@@ -65,7 +65,7 @@ class Settings(Section):
         Rule(
             "a port for each worker",
             ("runtime.ports", "scaling.max"),
-            lambda it: it.runtime.ports[1] - it.runtime.ports[0] >= it.scaling.max - 1,
+            lambda it: it.ports_suffice(it.scaling.max),
         ),
     )
 
@@ -89,6 +89,11 @@ class Settings(Section):
     def folder(self) -> Path:
         """The application's own folder below the state folder."""
         return self.state.expanduser() / self.application.name
+
+    def ports_suffice(self, workers: int) -> bool:
+        """Whether each worker can have a port; containers have ports of their own."""
+        first, last = self.runtime.ports
+        return self.runtime.kind != "process" or workers <= last - first + 1
 
     @property
     def token_file(self) -> Path:

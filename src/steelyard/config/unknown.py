@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from difflib import get_close_matches
 
-from steelyard.config.keys import Key
+from steelyard.config.keys import Key, every_key
 
 
 def unknown_key(section: str, name: str, place: str, keys: Collection[Key]) -> str:
@@ -15,14 +15,25 @@ def unknown_key(section: str, name: str, place: str, keys: Collection[Key]) -> s
 
 def unknown_section(name: str, place: str, sections: Collection[str]) -> str:
     near = _near(name, sections)
-    hint = f"did you mean [{near}]?" if near else f"the sections are {', '.join(sections)}"
+    every = f"the sections are {', '.join(sections)}"
+    hint = f"did you mean [{near}]? ({every})" if near else every
     return f"[{name}]: unknown section ({place}){_hint(hint)}"
 
 
 def unknown_variable(name: str, variables: Collection[str], place: str = "") -> str:
-    near = _near(name, variables)
+    near = _of_short_flag(name) or _near(name, variables)
     hint = f"did you mean {near}?" if near else "no key has this name"
     return f"{name}: unknown environment variable{place and f' ({place})'}{_hint(hint)}"
+
+
+def _of_short_flag(name: str) -> str:
+    """The variable of the key whose short flag this variable is named after.
+
+    `--listen` is `gateway.listen`, so STEELYARD_LISTEN means STEELYARD_GATEWAY_LISTEN, although
+    STEELYARD_AGENT_LISTEN is spelt more alike.
+    """
+    short = {key.short_variable: key.variable for key in every_key() if key.short}
+    return short.get(name, "")
 
 
 def _right_key(section: str, name: str, keys: Collection[Key]) -> str:

@@ -87,7 +87,7 @@ def format_bytes(size: int) -> str:
 
 
 ADDRESS = Kind("HOST:PORT", "an address HOST:PORT", "127.0.0.1:8080 or [::1]:8080")
-SIZE = Kind("SIZE", "a size in bytes", "512K, 64MiB or 1GB", format_bytes)
+SIZE = Kind("SIZE", "a size in bytes", "512M, 64MiB or 1GB", format_bytes)
 TIME = Kind("SECONDS", "a time in seconds", "5, 500ms or 2m", "{:g}".format)
 WORKER = Kind("HOST:PORT[=WEIGHT]", "HOST:PORT or HOST:PORT=WEIGHT", "127.0.0.1:9000=2")
 PORTS = Kind(

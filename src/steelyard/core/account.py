@@ -6,13 +6,16 @@ is lost is made up for by the next, and what a killed process last told still co
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from steelyard.core.bounds import LARGEST_FLEET, Count, Name, Seconds, Version
 from steelyard.core.report import BOUNDS
 
 CLASSES = 10  # of statuses, by their first digit
+
+Status = Annotated[int, Field(ge=100, le=999)]
 
 
 class Done(BaseModel):
@@ -20,15 +23,15 @@ class Done(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    statuses: tuple[int, ...] = Field(
+    statuses: tuple[Count, ...] = Field(
         default=(0,) * CLASSES, min_length=CLASSES, max_length=CLASSES
     )
-    failures: int = 0  # no answer, a cut answer, or one we could not read
-    ejections: int = 0
-    sent: int = 0  # bytes to the worker
-    received: int = 0
-    seconds: float = 0.0  # sum of times to the first byte of the answer
-    histogram: tuple[int, ...] = Field(
+    failures: Count = 0  # no answer, a cut answer, or one we could not read
+    ejections: Count = 0
+    sent: Count = 0  # bytes to the worker
+    received: Count = 0
+    seconds: Seconds = 0.0  # sum of times to the first byte of the answer
+    histogram: tuple[Count, ...] = Field(
         default=(0,) * (len(BOUNDS) + 1), min_length=len(BOUNDS) + 1, max_length=len(BOUNDS) + 1
     )
 
@@ -51,9 +54,9 @@ class Work(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
-    place: str
-    inflight: int = 0
+    name: Name
+    place: str = Field(max_length=1000)
+    inflight: Count = 0
     ejected: bool = False  # left out now
     done: Done = Done()
 
@@ -63,11 +66,11 @@ class Own(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    answers: dict[int, int] = {}  # without a worker's, by status
-    refused: int = 0  # for want of a worker
-    unshaken: int = 0  # clients that failed the TLS handshake
-    retries: int = 0
-    cpu: float = 0.0  # seconds, user and system
+    answers: dict[Status, Count] = {}  # without a worker's, by status
+    refused: Count = 0  # for want of a worker
+    unshaken: Count = 0  # clients that failed the TLS handshake
+    retries: Count = 0
+    cpu: Seconds = 0.0  # seconds, user and system
 
     def __add__(self, other: Own) -> Self:
         statuses = sorted({*self.answers, *other.answers})
@@ -90,11 +93,11 @@ class Account(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    version: int = 0  # of the queue that is served from
-    connections: int = 0  # of clients, open now
-    waiting: int = 0  # requests in line
+    version: Version = 0  # of the queue that is served from
+    connections: Count = 0  # of clients, open now
+    waiting: Count = 0  # requests in line
     own: Own = Own()
-    workers: tuple[Work, ...] = ()
+    workers: tuple[Work, ...] = Field(default=(), max_length=LARGEST_FLEET)
 
 
 def _each(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:

@@ -21,6 +21,8 @@ from statistics import fmean
 
 from steelyard.core.usage import clip
 
+MOST = 1e6  # times faster than the best; the score is clipped to 100 anyway
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -64,7 +66,8 @@ class Availability:
 def availability(times: list[float], best: float) -> float:
     """The score of a history of response times, oldest first, before smoothing."""
     effective = 0.3 * times[-1] + 0.7 * fmean(times)
-    base = 100.0 * (best / effective) ** 1.5 if effective > 0 else 100.0
+    # Bounded: where a time is next to nothing, the power would overflow.
+    base = 100.0 * min(best / effective, MOST) ** 1.5 if effective > 0 else 100.0
     return clip(base - penalty(effective, threshold(times)) + 10.0 * trend(times))
 
 

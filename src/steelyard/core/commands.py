@@ -55,7 +55,7 @@ class Decide:
     """Log a decision, with its reason."""
 
     at: float
-    action: str  # start, replace, up, down, drain, stop, limits, adopt
+    action: str  # start, replace, up, down, drain, stop, limits, adopt, hold, resume, leave
     workers: tuple[str, ...]
     reason: str
 

@@ -19,6 +19,7 @@ class Started:
     port: int
     allowance: Allowance = field(default_factory=Allowance)
     node: str = ""
+    handle: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Found:
     port: int
     allowance: Allowance = field(default_factory=Allowance)
     node: str = ""
+    handle: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,26 @@ class Exited:
 
 
 @dataclass(frozen=True, slots=True)
+class StopFailed:
+    """The runtime could not stop a worker, which may still run."""
+
+    worker: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeLost:
+    """The runtime cannot be asked: whether its workers run, nobody can tell."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeFound:
+    """The runtime answers again; what it says runs was told just before."""
+
+
+@dataclass(frozen=True, slots=True)
 class DrainAsked:
     """An operator wants a worker gone."""
 
@@ -112,7 +134,9 @@ class LimitsAsked:
 
 @dataclass(frozen=True, slots=True)
 class CloseAsked:
-    """The agent stops, and its workers with it."""
+    """The agent stops, and its workers with it; `at_once`: nobody waits for a runtime."""
+
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +154,9 @@ Event = (
     | BalancerJoined
     | BalancerLost
     | Exited
+    | StopFailed
+    | RuntimeLost
+    | RuntimeFound
     | DrainAsked
     | LimitsAsked
     | CloseAsked

@@ -7,7 +7,7 @@ fast as the back-off allows), and the queue is published when it has changed. A 
 rule of its own: it leaves one worker missing, so exactly one is started for it.
 
 Nothing is started or published before the first Reconciled: until then the fleet does not know
-what already runs.
+what already runs. While the runtime cannot be asked, the fleet holds what it has (absence).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from steelyard.core import events
+from steelyard.core.absence import Absence
 from steelyard.core.commands import Command, Decide, Forget, Publish, Save, SaveLimits, Start, Stop
 from steelyard.core.ledger import Ledger
 from steelyard.core.lifecycle import SERVING, Signal, State
@@ -59,7 +60,10 @@ class Fleet:
         self.ever_ready = False
         self._names = names
         self._opened: float | None = None  # when the first Reconciled came
+        self.absence = Absence()
         self.closing = False
+        self.left: tuple[str, ...] | None = None  # given up: they may run on after the close
+        self._close_by = 0.0  # a runtime that is away is waited for until then
         self._last_action: float | None = None
         self._unproven: set[str] = set()  # adopted, not probed yet: the queue waits for them
         self._boots: deque[float] = deque(
@@ -70,7 +74,11 @@ class Fleet:
         self._now = 0.0
 
     def handle(self, event: events.Event, now: float) -> list[Command]:
-        """Take in one event; return what is to be done about it, in order."""
+        """Take in one event; return what is to be done about it, in order.
+
+        Where this raises, a bug is ours. `decided` then has the commands that the fleet had given
+        before: its state counts on their being executed.
+        """
         self._now, self._out = now, []
         self._take(event)
         if self._opened is not None:
@@ -78,9 +86,14 @@ class Fleet:
         return self._out
 
     @property
+    def decided(self) -> list[Command]:
+        """The commands that the last event led to, also when it raised."""
+        return self._out
+
+    @property
     def closed(self) -> bool:
-        """Asked to close, and nothing is left."""
-        return self.closing and not self.roster.by_name
+        """Asked to close, and nothing is left, or nothing that can be stopped."""
+        return self.closing and (not self.roster.by_name or self.left is not None)
 
     def _take(self, event: events.Event) -> None:
         match event:
@@ -90,6 +103,12 @@ class Fleet:
                 self._started(event)
             case events.StartFailed(name, reason) | events.Exited(name, reason):
                 self._ended(name, reason)
+            case events.StopFailed(name):
+                self._stop_failed(name)
+            case events.RuntimeLost(reason):
+                self._runtime_lost(reason)
+            case events.RuntimeFound():
+                self._runtime_found()
             case events.Sampled(samples):
                 self._sampled(samples)
             case events.Probed():
@@ -104,8 +123,8 @@ class Fleet:
                 self._drain_asked(name)
             case events.LimitsAsked(low, high):
                 self._limits_asked(low, high)
-            case events.CloseAsked():
-                self._close()
+            case events.CloseAsked(at_once):
+                self._close(at_once)
             case events.Tick():
                 self._tick()
 
@@ -117,7 +136,9 @@ class Fleet:
         for found, record in differ.unknown:
             self._adopt(found, record)
         for worker in differ.gone:
-            self._ended(worker.name, "gone")
+            away = self.absence.lasts
+            self._ended(worker.name, "ended while the runtime was away" if away else "gone")
+        self._out += [Stop(name) for name in differ.late]
         if self._opened is None:
             self._open()
 
@@ -130,7 +151,7 @@ class Fleet:
     def _adopt(self, found: events.Found, record: WorkerRecord | None) -> None:
         sequence = self.roster.next_sequence if record is None else record.sequence
         worker = self._enrol(found.worker, sequence)
-        worker.place(found.host, found.port, found.allowance, found.node, self._now)
+        worker.place(found, self._now)
         if record is None or record.state is State.INIT:
             self._unproven.add(worker.name)
         else:
@@ -152,7 +173,7 @@ class Fleet:
     def _started(self, event: events.Started) -> None:
         worker = self.roster.get(event.worker)
         if worker is not None:
-            worker.place(event.host, event.port, event.allowance, event.node, self._now)
+            worker.place(event, self._now)
 
     def _ended(self, name: str, reason: str) -> None:
         worker = self.roster.get(name)
@@ -166,12 +187,37 @@ class Fleet:
         self._out.append(Forget(name))
 
     def _died(self, worker: Worker, reason: str) -> None:
-        if worker.state is State.INIT:
+        if self._went_with_runtime(worker):
+            pass  # the application is not to blame, and the next start need not wait
+        elif worker.state is State.INIT:
             self._failed(worker, f"ended before it was ready: {reason}")
         elif worker.ready_since and self._now - worker.ready_since < self.rules.stable:
             self._failed(worker, f"ended soon after its start: {reason}")
         worker.move(Signal.DIED, self._now)
         self._owe("replace", f"replaces {worker.name}: {reason}")
+
+    def _went_with_runtime(self, worker: Worker) -> bool:
+        """Whether it ended while the runtime was away, or as soon as it was back, which is when
+        some engines end what they did not look after, and tell of it."""
+        back = self._now - self.absence.ended < self.rules.stable
+        return self.absence.lasts or (back and worker.born < self.absence.ended)
+
+    def _stop_failed(self, name: str) -> None:
+        worker = self.roster.get(name)
+        if worker is not None:
+            worker.stop_failed = True
+
+    def _runtime_lost(self, reason: str) -> None:
+        if self.absence.begin(reason, self._now):
+            self._close_by = max(self._close_by, self._now + self.rules.grace)
+            self.verdict = Verdict(0, "held: the runtime cannot be asked")
+            self._decide("hold", (), self.absence.describe(self._now))
+
+    def _runtime_found(self) -> None:
+        if self.absence.lasts:
+            seconds = self.absence.end(self._now)
+            self._decide("resume", (), f"the runtime answers again, after {seconds:.1f} s")
+            self._stop_again()
 
     def _sampled(self, samples: Mapping[str, Sample]) -> None:
         for name, sample in samples.items():
@@ -192,8 +238,10 @@ class Fleet:
             worker.meter.add_probe(event.seconds)
 
     def _reported(self, report: Report) -> None:
-        self.links.report(report)
-        for name, traffic in report.workers.items():
+        # Of workers that never were: counted, their exchanges would ask for more workers.
+        known = {name: told for name, told in report.workers.items() if self.roster.knows(name)}
+        self.links.report(report.model_copy(update={"workers": known}))
+        for name, traffic in known.items():
             worker = self.roster.get(name)
             if worker is not None:
                 worker.meter.add_traffic(traffic)
@@ -215,8 +263,9 @@ class Fleet:
         self._decide("limits", (), f"asked for by an operator: {before} → {self.limits}")
         self._out.append(SaveLimits(self.limits.record()))
 
-    def _close(self) -> None:
+    def _close(self, at_once: bool) -> None:
         self.closing = True
+        self._close_by = self._now if at_once else self._now + self.rules.grace
         self.target = 0
         self._owed.clear()
         self._opened = self._now if self._opened is None else self._opened
@@ -226,6 +275,9 @@ class Fleet:
     def _tick(self) -> None:
         self.links.expire(self._now)
         self._prove_starts()
+        if self.absence.lasts:
+            return
+        self._stop_again()
         if self._opened is not None and not self.closing:
             self._consult()
 
@@ -269,9 +321,7 @@ class Fleet:
             self._owe("up", verdict.reason)
 
     def _shrink(self, verdict: Verdict) -> None:
-        idle_first = sorted(
-            self._retirable(), key=lambda w: (self.links.open_exchanges(w.name), -w.sequence)
-        )
+        idle_first = sorted(self._retirable(), key=self._burden)
         signal = Signal.RETIRE if self.policy.spares_busy else Signal.SURPLUS
         leaving = idle_first[: min(-verdict.change, self.target - self.limits.min)]
         for worker in leaving:
@@ -281,6 +331,12 @@ class Fleet:
             self._last_action = self._now
             self._decide("down", tuple(w.name for w in leaving), verdict.reason)
 
+    def _burden(self, worker: Worker) -> tuple[int, int, int]:
+        """What a retirement costs, the worst first: tunnels may outlast any drain, exchanges do
+        not; of two that cost the same the younger worker goes."""
+        tunnels = self.links.open_tunnels(worker.name)
+        return tunnels, self.links.open_exchanges(worker.name), -worker.sequence
+
     def _retirable(self) -> list[Worker]:
         if self.policy.spares_busy:
             return self.roster.idle(self.limits.min, self.rules.dwell_down, self._now)
@@ -289,16 +345,34 @@ class Fleet:
     # What follows from the state of things.
 
     def _settle(self, *, ticking: bool) -> None:
+        if self.absence.lasts:
+            self._give_up_if_overdue()
+        else:
+            self._act()
+        self._save_changes()
+        self._publish(ticking)
+
+    def _act(self) -> None:
         for worker in self.roster:
             self._fail_if_overdue(worker)
             self._stop_if_drained(worker)
         self._drain_surplus()
         self._start_missing()
-        self._save_changes()
-        self._publish(ticking)
+
+    def _give_up_if_overdue(self) -> None:
+        """A stop must end, also when nobody can tell the workers of it."""
+        if self.closing and self.left is None and self._now >= self._close_by:
+            self.left = tuple(worker.name for worker in self.roster if worker.started)
+            self._decide("leave", self.left, f"the runtime cannot be asked: {self.absence.reason}")
+
+    def _stop_again(self) -> None:
+        for worker in self.roster:
+            if worker.stop_failed:
+                worker.stop_failed = False
+                self._out.append(Stop(worker.name))
 
     def _fail_if_overdue(self, worker: Worker) -> None:
-        if worker.state is State.INIT and self._now - worker.born >= self.rules.boot:
+        if worker.state is State.INIT and self._judged_for(worker.born) >= self.rules.boot:
             problem = worker.problem or "no answer"
             reason = f"was not ready within {self.rules.boot:g} s: {problem}"
             self._failed(worker, reason)
@@ -307,7 +381,11 @@ class Fleet:
             self._fail(worker, f"hung for {self.rules.hung:g} s: {worker.problem}")
 
     def _failing_for(self, worker: Worker) -> float:
-        return 0.0 if worker.failing_since is None else self._now - worker.failing_since
+        return 0.0 if worker.failing_since is None else self._judged_for(worker.failing_since)
+
+    def _judged_for(self, since: float) -> float:
+        """Seconds since then that count: those before the runtime came back do not."""
+        return self._now - max(since, self.absence.ended)
 
     def _fail(self, worker: Worker, reason: str) -> None:
         worker.move(Signal.FAILED, self._now)
@@ -327,17 +405,30 @@ class Fleet:
     def _stop_if_drained(self, worker: Worker) -> None:
         if worker.state is not State.SUNDOWN:
             return
+        limit = self._drain_limit(worker)
+        drained_for = self._now - worker.since
         if self._drained(worker):
             worker.move(Signal.EMPTY, self._now)
             outcome = "has drained"
-        elif self._now - worker.since >= self.rules.drain:
+        elif drained_for >= limit:
             worker.move(Signal.DEADLINE, self._now)
             left = self.links.open_exchanges(worker.name)
-            outcome = f"drain deadline of {self.rules.drain:g} s with {left} exchanges open"
+            tunnels = self.links.open_tunnels(worker.name)
+            outcome = (
+                f"drain deadline of {limit:g} s with {left} exchanges open, "
+                f"{tunnels} of them tunnels"
+            )
         else:
+            worker.closing = drained_for >= limit - min(self.rules.notice, limit / 2)
             return
         self._decide("stop", (worker.name,), f"{outcome}; {worker.why_leaving}")
         self._out.append(Stop(worker.name))
+
+    def _drain_limit(self, worker: Worker) -> float:
+        """A worker with open tunnels has longer, except when the whole fleet is to end."""
+        if self.closing or not self.links.open_tunnels(worker.name):
+            return self.rules.drain
+        return max(self.rules.drain, self.rules.tunnel_drain)
 
     def _drained(self, worker: Worker) -> bool:
         assert worker.sundown_version is not None  # noqa: S101 - set whenever SUNDOWN is entered
@@ -351,8 +442,10 @@ class Fleet:
 
     def _drain_surplus(self) -> None:
         live = self.roster.live()
-        surplus = live[self.limits.max :] if not self.closing else []
-        for worker in surplus:
+        surplus = len(live) - self.limits.max
+        if surplus <= 0 or self.closing:
+            return
+        for worker in sorted(live[self.limits.min :], key=self._burden)[:surplus]:
             self._leave(worker, Signal.DRAIN, f"above max {self.limits.max}")
             self._decide("down", (worker.name,), f"above max {self.limits.max}")
 

@@ -18,6 +18,7 @@ class Link:
 
     version: int = -1  # newest queue of this agent that it serves from
     inflight: dict[str, int] = field(default_factory=dict)
+    tunnels: dict[str, int] = field(default_factory=dict)  # of those in flight
     waiting: int = 0
     wait_seconds: float = 0.0
     lost_at: float | None = None
@@ -48,6 +49,7 @@ class Links:
         link.lost_at = None
         link.version = report.version if report.epoch == self.epoch else -1
         link.inflight = {name: t.inflight for name, t in report.workers.items() if t.inflight}
+        link.tunnels = {name: t.tunnels for name, t in report.workers.items() if t.tunnels}
         link.waiting, link.wait_seconds = report.waiting, report.wait_seconds
 
     def expire(self, now: float) -> None:
@@ -59,6 +61,10 @@ class Links:
     def open_exchanges(self, worker: str) -> int:
         """C(t) of a worker."""
         return sum(link.inflight.get(worker, 0) for link in self.by_name.values())
+
+    def open_tunnels(self, worker: str) -> int:
+        """How many of a worker's open exchanges are tunnels, which may last for hours."""
+        return sum(link.tunnels.get(worker, 0) for link in self.by_name.values())
 
     def open(self) -> int:
         """Exchanges with all workers, and requests that wait for one."""

@@ -21,6 +21,7 @@ class Line(NamedTuple):
     port: int
     state: State
     weight: float
+    closing: bool
 
 
 @dataclass(slots=True)
@@ -67,6 +68,7 @@ def line(worker: Worker) -> Line:
         worker.port,
         worker.state,
         published(worker.weight) if worker.in_ring else 0.0,
+        worker.closing,
     )
 
 
@@ -79,4 +81,5 @@ def entry(told: Line) -> Entry:
         score=-told.minus_score,
         state=told.state,
         weight=told.weight,
+        closing=told.closing,
     )

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from steelyard.core.bounds import LARGEST_FLEET, Count, Name
 from steelyard.core.lifecycle import State
 from steelyard.errors import MalformedError
 
@@ -22,12 +23,13 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(min_length=1)
-    host: str = Field(min_length=1)
+    name: Name
+    host: Name
     port: int = Field(ge=1, le=65535)
-    score: float = Field(ge=0, le=100)
+    score: float = Field(ge=0, le=100, allow_inf_nan=False)
     state: State
-    weight: float = Field(ge=0)  # its share of new requests; 0: none
+    weight: float = Field(ge=0, allow_inf_nan=False)  # its share of new requests; 0: none
+    closing: bool = False  # it is stopped in a moment, whatever exchanges it has open
 
 
 class Queue(BaseModel):
@@ -35,10 +37,10 @@ class Queue(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    application: str
-    epoch: str
-    version: int = Field(ge=0)
-    workers: tuple[Entry, ...] = ()
+    application: Name
+    epoch: str = Field(max_length=100)
+    version: Count
+    workers: tuple[Entry, ...] = Field(default=(), max_length=LARGEST_FLEET)
 
 
 def parse_queue(text: str | bytes) -> Queue:

@@ -16,6 +16,7 @@ class Differences(NamedTuple):
     stale: list[str]  # records without a running worker
     unknown: list[tuple[Found, WorkerRecord | None]]  # running, but not in the fleet
     gone: list[Worker]  # in the fleet, but not running: their end was missed
+    late: list[str]  # running, though the fleet took them for ended: nobody else will stop them
 
 
 def differences(event: Reconciled, roster: Roster) -> Differences:
@@ -30,4 +31,5 @@ def differences(event: Reconciled, roster: Roster) -> Differences:
             for worker in roster
             if worker.started and worker.started_at < event.at and worker.name not in running
         ],
+        late=sorted(name for name in running if name in roster.ended),
     )

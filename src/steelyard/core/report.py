@@ -1,12 +1,14 @@
 """The report: what a balancer tells the agent on the same socket the queue comes from.
 
 Counts are since the last report that was sent; `inflight` is the number of exchanges open now.
+Every number has bounds (core/bounds.py), so that the agent can reckon with any report it has read.
 """
 
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from steelyard.core.bounds import LARGEST_FLEET, Count, Name, Seconds, Version
 from steelyard.core.queue import parse_message
 
 # Upper bounds in seconds, doubling from half a millisecond; a last bucket takes what is slower.
@@ -18,12 +20,13 @@ class Traffic(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    inflight: int = Field(ge=0)
-    requests: int = Field(ge=0)
-    failures: int = Field(ge=0)  # no answer, a cut answer, or one we could not read
-    bytes: int = Field(ge=0)  # both ways
-    seconds: float = Field(ge=0)  # sum of times to the first byte of the answer
-    histogram: tuple[int, ...] = Field(
+    inflight: Count
+    tunnels: Count = 0  # exchanges in flight that have become tunnels
+    requests: Count
+    failures: Count  # no answer, a cut answer, or one we could not read
+    bytes: Count  # both ways
+    seconds: Seconds  # sum of times to the first byte of the answer
+    histogram: tuple[Count, ...] = Field(
         default=(0,) * (len(BOUNDS) + 1), min_length=len(BOUNDS) + 1, max_length=len(BOUNDS) + 1
     )
 
@@ -33,14 +36,14 @@ class Report(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    balancer: str = Field(min_length=1)
-    epoch: str  # of the queue it serves from, empty before the first
-    version: int
-    workers: dict[str, Traffic]
-    waiting: int = Field(default=0, ge=0)  # requests in the waiting line
-    wait_seconds: float = Field(default=0.0, ge=0)  # longest wait now
-    refused: int = Field(default=0, ge=0)  # requests answered 503 for want of a worker
-    unshaken: int = Field(default=0, ge=0)  # clients that failed the TLS handshake
+    balancer: Name
+    epoch: str = Field(max_length=100)  # of the queue it serves from, empty before the first
+    version: Version
+    workers: dict[Name, Traffic] = Field(max_length=LARGEST_FLEET)
+    waiting: Count = 0  # requests in the waiting line
+    wait_seconds: Seconds = 0.0  # longest wait now
+    refused: Count = 0  # requests answered 503 for want of a worker
+    unshaken: Count = 0  # clients that failed the TLS handshake
     farewell: bool = False  # the last report: the balancer has ended its exchanges and leaves
 
 

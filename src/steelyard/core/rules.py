@@ -23,8 +23,11 @@ class Rules:
     boot: float = 30.0
     hung: float = 20.0
     drain: float = 30.0
+    tunnel_drain: float = 3600.0  # in place of `drain` for a worker with open tunnels
+    notice: float = 5.0  # before a drain deadline, for balancers to end tunnels politely
     dwell_down: float = 30.0
     backoff: float = 1.0
     backoff_max: float = 60.0
     stable: float = 10.0
+    grace: float = 10.0  # how long a stop waits for a runtime that is away
     link_patience: float = 10.0  # how long lost balancers, and those not yet back, are waited for

@@ -19,6 +19,7 @@ class WorkerStatus(_Part):
     name: str
     address: str
     node: str = ""  # the machine it runs on, where there are several
+    handle: str = ""  # its pid, or the id of its container or service; empty until it runs
     state: State
     ready: bool
     default: bool
@@ -70,6 +71,9 @@ class FleetStatus(_Part):
     next_try: float
     ever_ready: bool
     closing: bool
+    away: str = ""  # since when and why the runtime cannot be asked; empty while it answers
+    away_seconds: float = 0.0
+    losses: int = 0  # how many times the runtime was away
     queue_version: int
     workers: list[WorkerStatus]
     balancers: list[BalancerStatus]
@@ -103,6 +107,9 @@ def status(fleet: Fleet, now: float) -> FleetStatus:
         next_try=max(0.0, fleet.restarts.next_try - now),
         ever_ready=fleet.ever_ready,
         closing=fleet.closing,
+        away=fleet.absence.describe(now),
+        away_seconds=fleet.absence.seconds(now),
+        losses=fleet.absence.times,
         queue_version=-1 if queue is None else queue.version,
         workers=[
             _worker(fleet, w, now, default=w.name in defaults)
@@ -122,6 +129,7 @@ def _worker(fleet: Fleet, worker: Worker, now: float, *, default: bool) -> Worke
         name=worker.name,
         address=f"{worker.host}:{worker.port}" if worker.started else "",
         node=worker.node,
+        handle=worker.handle,
         state=worker.state,
         ready=worker.ready,
         default=default,

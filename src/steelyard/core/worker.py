@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from steelyard.core.events import Found, Started
 from steelyard.core.lifecycle import LEAVING, SERVING, Cuts, Signal, State, load_signals, transition
 from steelyard.core.meter import Meter
 from steelyard.core.usage import Allowance, Sample
@@ -26,6 +27,7 @@ class Worker:
     started_at: float = 0.0
     allowance: Allowance = field(default_factory=Allowance)
     node: str = ""  # the machine it runs on, where there are several
+    handle: str = ""  # the runtime's word for it: a pid, the id of a container or a service
     weight: float = FULL  # its share of new requests, when it is in the ring
     ready: bool = False
     ready_since: float | None = None
@@ -34,6 +36,8 @@ class Worker:
     problem: str = ""  # what the last failed probe said
     sundown_version: int | None = None  # first queue that showed it in SUNDOWN
     why_leaving: str = ""
+    closing: bool = False  # its drain deadline is near
+    stop_failed: bool = False  # it is to be stopped once more
     story: deque[str] = field(default_factory=lambda: deque(maxlen=12))
 
     @property
@@ -53,10 +57,10 @@ class Worker:
     def started(self) -> bool:
         return self.port != 0
 
-    def place(self, host: str, port: int, allowance: Allowance, node: str, now: float) -> None:
+    def place(self, where: Started | Found, now: float) -> None:
         """It runs, and this is where."""
-        self.host, self.port, self.node = host, port, node
-        self.allowance, self.started_at = allowance, now
+        self.host, self.port, self.node = where.host, where.port, where.node
+        self.handle, self.allowance, self.started_at = where.handle, where.allowance, now
 
     def move(self, signal: Signal, now: float) -> None:
         """Follow the table."""

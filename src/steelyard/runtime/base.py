@@ -7,7 +7,7 @@ is what lets an agent be killed at any point and find the same workers again.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -34,6 +34,23 @@ class Exit:
     reason: str  # "exit code 1", "killed by SIGKILL", "gone"
 
 
+Shown = Callable[[str], bool]  # whether a line is to be told
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that a worker printed."""
+
+    text: str
+    at: float | None = None  # seconds since the epoch; None: nobody knows when it was printed
+    gap: bool = False  # in the place of lines that were dropped before they could be read
+
+
+def gap(at: float) -> Line:
+    """Says that lines are missing."""
+    return Line("[lines are missing here: they were dropped before they were read]", at, gap=True)
+
+
 class Runtime(Protocol):
     """Starts, stops, finds and measures the workers of one application."""
 
@@ -45,6 +62,9 @@ class Runtime(Protocol):
 
     async def open(self) -> None:
         """Get ready; raise a SteelyardError that says what is missing."""
+
+    async def ping(self) -> None:
+        """Return when the runtime can be asked; raise a SteelyardError that says why it cannot."""
 
     async def close(self) -> None:
         """Let go of everything but the workers: they go on running."""
@@ -61,7 +81,8 @@ class Runtime(Protocol):
     async def running(self) -> list[Running]:
         """Every worker of this application that runs now, started by this agent or an earlier one.
 
-        What is found is watched from then on: its end comes out of `exits`.
+        What is found is watched from then on: its end comes out of `exits`. What has ended is
+        not listed, even if its end has not come out yet.
         """
 
     async def sample(self) -> dict[str, Sample]:
@@ -72,3 +93,13 @@ class Runtime(Protocol):
 
     async def logs(self, name: str, lines: int) -> str:
         """The last lines the worker printed; works for a worker that has ended, too."""
+
+    def lines(
+        self, name: str, last: int | None, shown: Shown, *, follow: bool
+    ) -> AsyncGenerator[Line]:
+        """Yield the last lines that are to be shown, one by one, or with None all of them.
+
+        With `follow` the lines that the worker prints from then on come, too, until it has ended
+        and its last line was told. A caller that takes its time has the runtime wait: no more than
+        a block is kept in memory.
+        """

@@ -1,4 +1,5 @@
-"""Control groups: the kernel's files for limiting CPU and memory, of version 1 and 2.
+"""Control groups: the kernel's files for limiting CPU and memory, and for knowing what belongs to a
+worker whatever it forks, of version 1 and 2.
 
     <hierarchy>/<place>/steelyard/<application>-<folder's hash>/<worker>
 
@@ -13,13 +14,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import shlex
+import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
+NO_CONTROLLER = ""  # of version 2: its groups hold processes together without one
+FREEZER = "freezer"
 PERIOD = 100_000  # µs, the kernel's default
 _LEAST_QUOTA = 1_000  # µs, the kernel refuses less
 _ATTEMPTS = 20  # at a group whose parents vanish
@@ -44,6 +49,20 @@ def find_hierarchy(root: Path, controller: str) -> Hierarchy | None:
             return Hierarchy(controller, 2, unified)
     if (root / controller / "cgroup.procs").exists():
         return Hierarchy(controller, 1, root / controller)
+    return None
+
+
+def find_containment(root: Path) -> Hierarchy | None:
+    """The hierarchy in which a group without limits holds a worker together.
+
+    Version 2 can kill a group at once (cgroup.kill, Linux 5.14), the freezer of version 1 can keep
+    a group from forking while it is killed.
+    """
+    for unified in (root, root / "unified"):
+        if (unified / "cgroup.controllers").exists():
+            return Hierarchy(NO_CONTROLLER, 2, unified)
+    if (root / FREEZER / "cgroup.procs").exists():
+        return Hierarchy(FREEZER, 1, root / FREEZER)
     return None
 
 
@@ -73,6 +92,8 @@ def cpu_quota(cpus: float) -> int:
 def limit_files(hierarchy: Hierarchy, value: float) -> dict[str, str]:
     """Which files hold the limit, and what is written to them."""
     match hierarchy.controller, hierarchy.version:
+        case (("" | "freezer"), _):
+            return {}
         case "cpu", 1:
             return {"cpu.cfs_period_us": f"{PERIOD}", "cpu.cfs_quota_us": f"{cpu_quota(value)}"}
         case "cpu", 2:
@@ -112,7 +133,8 @@ def _make_group(hierarchy: Hierarchy, group: Path, place: Path, value: float) ->
 def _enable(hierarchy: Hierarchy, group: Path) -> None:
     """Version 2 gives a controller to children only where each parent says so."""
     control = group / "cgroup.subtree_control"
-    if hierarchy.version == 2 and hierarchy.controller not in _words(control):
+    wanted = hierarchy.controller
+    if hierarchy.version == 2 and wanted != NO_CONTROLLER and wanted not in _words(control):
         control.write_text(f"+{hierarchy.controller}")
 
 
@@ -133,6 +155,60 @@ def try_joining(group: Path) -> None:
     done = subprocess.run(joining([group], ("true",)), capture_output=True, text=True)
     if done.returncode != 0:
         raise OSError(done.stderr.strip() or f"{group} cannot be joined")
+
+
+def members(group: Path) -> list[int]:
+    """The pids in a group of ours, and in groups that a worker made below it.
+
+    The kernel is asked from both sides: a pid in the file must say that it is in a group of that
+    name. So no pid is believed that stands in a file which is not the kernel's.
+    """
+    found: list[int] = []
+    for path in _tree(group):
+        found += [int(word) for word in _words(path / "cgroup.procs") if _says(word, group)]
+    return found
+
+
+def _tree(group: Path) -> list[Path]:
+    """The group and the groups below it; an agent may remove one of them meanwhile."""
+    try:
+        return [group, *(one for one in group.glob("**/") if one != group)]
+    except FileNotFoundError:
+        return [group]
+
+
+def _says(pid: str, group: Path) -> bool:
+    """Whether the process is in a group with the worker's, application's and our own name."""
+    try:
+        memberships = Path("/proc", pid, "cgroup").read_text()
+    except OSError:
+        return False
+    name = "/".join(("", *group.parts[-3:], ""))
+    return any(name in f"{line}/" for line in memberships.splitlines())
+
+
+def is_within(pid: int, group: Path) -> bool:
+    """Whether the process is in the group, or in one below it."""
+    return any(str(pid) in _words(path / "cgroup.procs") for path in _tree(group))
+
+
+def kill_members(group: Path) -> None:
+    """Kill all that is in a group, and all that it forks meanwhile."""
+    with contextlib.suppress(OSError):
+        if (group / "cgroup.kill").exists():
+            (group / "cgroup.kill").write_text("1")
+        elif (group / "freezer.state").exists():
+            _kill_frozen(group)
+
+
+def _kill_frozen(group: Path) -> None:
+    (group / "freezer.state").write_text("FROZEN")
+    try:
+        for pid in members(group):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)  # a frozen process cannot end: its pid is its own
+    finally:
+        (group / "freezer.state").write_text("THAWED")
 
 
 def remove_group(group: Path) -> None:

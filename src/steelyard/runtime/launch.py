@@ -12,6 +12,7 @@ from steelyard.runtime.limits import Limits
 from steelyard.runtime.logfiles import LogFiles
 from steelyard.runtime.marks import Mark, worker_environment
 from steelyard.runtime.procfs import Process, read_stat
+from steelyard.runtime.seal import Seal
 from steelyard.runtime.spawn import check_command, fill_port, spawn
 
 
@@ -26,13 +27,13 @@ class Launcher:
         self._limits = limits
         self._logs = logs
 
-    def launch(self, name: str, port: int) -> tuple[Mark, Process]:
+    def launch(self, name: str, port: int, seal: Seal) -> tuple[Mark, Process]:
         """Start one worker; raise StartError and leave nothing behind."""
         command = fill_port(self._application.command, port)
         path = self._application.environment.get("PATH", os.environ.get("PATH"))
         check_command(command, self._application.directory, path)
         with self._open_log(name) as log:
-            mark = self._mark(name, port)
+            mark = seal.sign(self._mark(name, port))
             try:
                 return mark, self._run(command, mark, log)
             except StartError:

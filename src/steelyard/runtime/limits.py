@@ -11,6 +11,8 @@ from pathlib import Path
 from steelyard.core.usage import Allowance
 from steelyard.runtime import cgroup
 
+_CONTAINMENT = "containment"
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -39,7 +41,8 @@ class Limits:
         self.notes.clear()
         for controller, value in self._wanted.items():
             if value is not None:
-                self._try(controller, value)
+                self._try(controller, cgroup.find_hierarchy(self._root, controller), value)
+        self._contain()
 
     @property
     def allowance(self) -> Allowance:
@@ -49,6 +52,11 @@ class Limits:
             cpus=cgroup.cpu_quota(cpu.value) / cgroup.PERIOD if cpu else None,
             memory=int(memory.value) if memory else None,
         )
+
+    @property
+    def contained(self) -> bool:
+        """Whether each worker has a control group by which all of it is known."""
+        return bool(self._limits)
 
     def make(self, name: str) -> tuple[Path, ...]:
         """Create the groups of a worker: one per hierarchy."""
@@ -68,8 +76,14 @@ class Limits:
             cgroup.remove_group(home)
             cgroup.remove_group(home.parent)
 
-    def _try(self, controller: str, value: float) -> None:
-        hierarchy = cgroup.find_hierarchy(self._root, controller)
+    def _contain(self) -> None:
+        """Give each worker a group of its own, limited or not, by which all of it is known; where
+        that cannot be had nobody has asked for it, and nothing is noted."""
+        hierarchy = cgroup.find_containment(self._root)
+        if hierarchy is not None:
+            self._try(_CONTAINMENT, hierarchy, 0.0)
+
+    def _try(self, controller: str, hierarchy: cgroup.Hierarchy | None, value: float) -> None:
         if hierarchy is None:
             self._note(controller, f"{self._root} has no {controller} controller")
             return
@@ -95,5 +109,7 @@ class Limits:
                 cgroup.remove_group(path)
 
     def _note(self, controller: str, reason: str) -> None:
+        if controller == _CONTAINMENT:
+            return
         key = {"cpu": "cpus", "memory": "memory"}[controller]
         self.notes.append(f"runtime.{key} = {self._wanted[controller]} is not enforced: {reason}")

@@ -2,7 +2,8 @@
 
 The environment a process was started with is readable in /proc for as long as it lives, is
 inherited by its children, and is there from the first moment. `register` helps out for programs
-that overwrite it.
+that overwrite it. A mark proves nothing by itself, as every user can set variables: `seal` says
+which marks are an agent's.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.core.usage import Allowance
+from steelyard.runtime.names import is_worker_name
 
 _PREFIX = "STEELYARD_"
 _WORKER = "STEELYARD_WORKER"
@@ -20,6 +22,8 @@ _HOME = "STEELYARD_HOME"
 _CPUS = "STEELYARD_CPUS"
 _MEMORY = "STEELYARD_MEMORY"
 _GROUPS = "STEELYARD_CGROUPS"
+_SEAL = "STEELYARD_SEAL"
+_PORTS = range(1, 65536)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class Mark:
     port: int
     allowance: Allowance = field(default_factory=Allowance)
     groups: tuple[Path, ...] = ()  # its control groups
+    seal: str = ""  # over all of the above; empty: made by a version that did not sign marks
 
     def variables(self) -> dict[str, str]:
         """The mark as environment variables."""
@@ -42,24 +47,32 @@ class Mark:
             _CPUS: _text(self.allowance.cpus),
             _MEMORY: _text(self.allowance.memory),
             _GROUPS: ":".join(map(str, self.groups)),
+            _SEAL: self.seal,
             "PORT": str(self.port),
         }
         return {name: value for name, value in found.items() if value}
 
 
+def claims(environment: Mapping[str, str], home: str, application: str) -> bool:
+    """Whether a process says of itself that it is a worker of this application."""
+    return (environment.get(_HOME), environment.get(_APPLICATION)) == (home, application)
+
+
 def read_mark(environment: Mapping[str, str]) -> Mark | None:
-    """The mark in an environment; None: not a worker's, or one that was tampered with."""
+    """The mark in an environment; None: there is none, or no agent wrote it like that."""
     try:
-        return Mark(
+        mark = Mark(
             home=environment[_HOME],
             application=environment[_APPLICATION],
             name=environment[_WORKER],
             port=int(environment["PORT"]),
             allowance=_allowance(environment),
             groups=tuple(Path(path) for path in environment.get(_GROUPS, "").split(":") if path),
+            seal=environment.get(_SEAL, ""),
         )
     except (KeyError, ValueError):
         return None
+    return mark if is_worker_name(mark.name) and mark.port in _PORTS else None
 
 
 def worker_environment(

@@ -6,34 +6,44 @@ running ─> scan of the machine ─> adopt ────────────
 
 The worker is the leader of its session. It outlives the agent: nothing ties it to us but the
 mark, by which the next agent finds it again with `running`. It does not outlive itself: when
-the leader ends, for whatever reason, the rest of its session, its group and everything that
-carries its mark is killed before the Exit is told.
+the leader ends, for whatever reason, the rest of its session, its group, its control group (where
+we may make one) and everything that carries its mark is killed before the Exit is told.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import random
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 
 from steelyard.config import settings
 from steelyard.core.usage import Allowance, Sample
 from steelyard.errors import StartError
 from steelyard.runtime import cgroup, scan
-from steelyard.runtime.base import Exit, Running
+from steelyard.runtime.base import Exit, Line, Running, Shown, gap
 from steelyard.runtime.launch import Launcher
 from steelyard.runtime.limits import Limits
+from steelyard.runtime.log_text import ALL, Splitter, newest
 from steelyard.runtime.logfiles import LogFiles
+from steelyard.runtime.names import is_worker_name
+from steelyard.runtime.orphans import Orphans
 from steelyard.runtime.ports import free_port
-from steelyard.runtime.procfs import send
+from steelyard.runtime.procfs import Process, send
 from steelyard.runtime.register import Register
 from steelyard.runtime.sampling import sample_workers
+from steelyard.runtime.seal import Seal, open_seal
 from steelyard.runtime.stopping import stop
 from steelyard.runtime.worker import Worker, look_after
+
+log = logging.getLogger(__name__)
+
+TIDY_EVERY = 1.0  # seconds between two looks at the sizes of the logs
+READ_EVERY = 0.2  # seconds between two looks for new lines
 
 
 class ProcessRuntime:
@@ -49,10 +59,16 @@ class ProcessRuntime:
         rng: random.Random,
         clock: Callable[[], float] = time.monotonic,
         cgroups: Path = cgroup.ROOT,
+        *,
+        alone: bool = False,
     ) -> None:
+        """`alone`: this program starts no processes but workers, and may take their orphans."""
         self._application = application.name
         self._ports = runtime.ports
         self._home = str(folder.resolve())
+        self._folder = folder
+        self._seal: Seal  # from `open` on
+        self._strangers: set[Process] = set()  # already told of
         self._rng = rng
         self._clock = clock
         self._logs = LogFiles(folder / "logs")
@@ -60,6 +76,10 @@ class ProcessRuntime:
         wanted = Allowance(runtime.cpus, runtime.memory)
         self._limits = Limits(cgroups, application.name, self._home, wanted)
         self._launcher = Launcher(application, self._home, self._limits, self._logs)
+        self._log_size = runtime.log_size
+        self._orphans = Orphans(self._living)
+        self._alone = alone
+        self._tidying: asyncio.Task[None] | None = None
         self._workers: dict[str, Worker] = {}
         self._watches: dict[str, asyncio.Task[None]] = {}
         self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
@@ -67,20 +87,27 @@ class ProcessRuntime:
     @property
     def notes(self) -> list[str]:
         """What was asked for and cannot be had on this machine."""
-        return self._limits.notes
+        return [*self._limits.notes, *self._logs.notes]
 
     async def open(self) -> None:
         """Find out what this machine can do, and adopt the workers that run on it."""
+        self._seal = open_seal(self._folder)
         self._logs.open()
         await asyncio.to_thread(self._limits.open)
+        if self._alone and not self._limits.contained:
+            self._orphans.take()
         await self.running()
         self._limits.tidy(self._workers)
         self._logs.prune(self._workers)
         self._register.prune(self._workers)
+        self._tidying = asyncio.create_task(self._tidy())
+
+    async def ping(self) -> None:
+        """The kernel is always there."""
 
     async def close(self) -> None:
         """Stop watching; the workers go on."""
-        watches = list(self._watches.values())
+        watches = [*self._watches.values(), *([self._tidying] if self._tidying else [])]
         for watch in watches:
             watch.cancel()
         await asyncio.gather(*watches, return_exceptions=True)
@@ -92,13 +119,16 @@ class ProcessRuntime:
 
     async def start(self, name: str) -> Running:
         """Start one worker on a port of its own."""
+        if not is_worker_name(name):
+            raise StartError(f"{name!a} cannot be the name of a worker")
         if name in self._workers:
             raise StartError(f"worker {name} runs already")
         taken = {worker.mark.port for worker in self._workers.values()}
         port = free_port(self._ports, taken, self._rng)
         # Nothing is awaited from here on: `running`, whose scan may see the process at any time,
         # goes on only when we know it, and so does not adopt it as a stranger.
-        return self._watch(look_after(*self._launcher.launch(name, port)))
+        launched = self._launcher.launch(name, port, self._seal)
+        return self._watch(look_after(*launched, self._orphans))
 
     async def stop(self, name: str, grace: float) -> None:
         """TERM to the group; after `grace`, KILL to everything that is left."""
@@ -108,12 +138,15 @@ class ProcessRuntime:
 
     async def running(self) -> list[Running]:
         """Scan the machine: adopt workers not known yet, kill remains of ones that ended."""
-        marked = await asyncio.to_thread(
-            scan.find_marked, self._home, self._application, self._register
+        found = await asyncio.to_thread(
+            scan.find_marked, self._home, self._application, self._register, self._seal
         )
-        for leader in scan.leaders(marked):
+        known = {worker.process for worker in self._workers.values()}
+        # A worker that is just being started has its mark before it is in its control group.
+        self._tell_of([one for one in found.strangers if one.process not in known])
+        for leader in scan.leaders(found.marked):
             self._adopt(leader)
-        for one in marked:
+        for one in found.marked:
             if one.mark.name not in self._workers:
                 send(one.stat.process, signal.SIGKILL)
         return [worker.running for worker in self._workers.values() if not worker.dead]
@@ -131,6 +164,51 @@ class ProcessRuntime:
     async def logs(self, name: str, lines: int) -> str:
         """The last lines of the worker's log file."""
         return await asyncio.to_thread(self._logs.tail, name, lines)
+
+    async def lines(
+        self, name: str, last: int | None, shown: Shown, *, follow: bool
+    ) -> AsyncGenerator[Line]:
+        """The lines of the worker's log file; the time of a line is when it was found there."""
+        splitter = Splitter()
+        block = await asyncio.to_thread(self._logs.begin, name, None if last is None else ALL)
+        for text in newest(filter(shown, splitter.feed(block.text)), last):
+            yield Line(text)
+        while follow:
+            ended = name not in self._workers  # asked first: the file then has all that it printed
+            block = await asyncio.to_thread(self._logs.read_on, name, block.place)
+            if block.gap:
+                yield gap(time.time())
+            for text in filter(shown, splitter.feed(block.text)):
+                yield Line(text, time.time())
+            if ended and not block.text:
+                break
+            if not block.text:
+                await asyncio.sleep(READ_EVERY)
+        for text in filter(shown, splitter.end()):
+            yield Line(text, time.time() if follow else None)
+
+    def _tell_of(self, strangers: list[scan.Stranger]) -> None:
+        """Warn of each stranger once; nothing that a stranger wrote becomes part of the line."""
+        for one in strangers:
+            if one.process not in self._strangers:
+                log.warning(
+                    "process %d claims to be a worker of this application, but %s: left alone",
+                    one.process.pid,
+                    one.problem,
+                )
+        self._strangers = {one.process for one in strangers}
+
+    async def _tidy(self) -> None:
+        while True:
+            await asyncio.to_thread(self._logs.look_after, {*self._workers}, self._log_size)
+            for worker in self._workers.values():  # on a full disk some were not entered
+                if not self._register.has(worker.mark.name):
+                    self._register.enter(worker.mark, worker.process)
+            self._orphans.reap({worker.process for worker in self._workers.values()})
+            await asyncio.sleep(TIDY_EVERY)
+
+    def _living(self) -> set[Process]:
+        return {worker.process for worker in self._workers.values() if not worker.dead}
 
     def _adopt(self, found: scan.Marked) -> None:
         """Look after a worker of an earlier agent, unless it is known or has just gone."""

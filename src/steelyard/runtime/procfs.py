@@ -82,6 +82,21 @@ def read_environment(pid: int) -> dict[str, str]:
     return {name: value for name, _, value in words}
 
 
+def runs_as(pid: int, user: int) -> bool:
+    """Whether all of the process's user ids (real, effective, saved, file system) are this one."""
+    return users(pid) == {user}
+
+
+def users(pid: int) -> set[int]:
+    """All user ids of a process; none when the process has gone."""
+    try:
+        text = (PROC / str(pid) / "status").read_text(errors="replace")
+    except OSError:
+        return set()
+    [ids] = [line for line in text.splitlines() if line.startswith("Uid:")]
+    return {int(word) for word in ids.split()[1:]}
+
+
 def send(process: Process, number: signal.Signals) -> None:
     """Signal exactly this process, never a later one with its pid.
 

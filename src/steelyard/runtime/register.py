@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Collection
 from pathlib import Path
 
@@ -37,6 +38,10 @@ class Register:
             new.write_text(json.dumps(entry))
             new.rename(self._folder / f"{mark.name}.json")
 
+    def has(self, name: str) -> bool:
+        """Whether a worker was noted."""
+        return (self._folder / f"{name}.json").exists()
+
     def strike(self, name: str) -> None:
         """Forget a worker that ended."""
         with contextlib.suppress(OSError):
@@ -48,9 +53,9 @@ class Register:
         boot = _boot()
         for path in self._folder.glob("*.json"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                entry = json.loads(path.read_text())
+                entry = json.loads(_read_own(path))
                 mark = read_mark(entry["mark"])
-                if entry["boot"] == boot and mark is not None:
+                if entry["boot"] == boot and mark is not None and mark.name == path.stem:
                     found[Process(entry["pid"], entry["started"])] = mark
         return found
 
@@ -59,6 +64,14 @@ class Register:
         for path in self._folder.glob("*.json"):
             if path.stem not in running:
                 self.strike(path.stem)
+
+
+def _read_own(path: Path) -> bytes:
+    """The entry, if our own user wrote it: an entry says which process is a worker."""
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_uid != os.geteuid():
+            raise PermissionError(path)
+        return file.read()
 
 
 def _boot() -> str:

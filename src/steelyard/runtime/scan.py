@@ -1,19 +1,34 @@
 """Finding our workers, and what belongs to them, from nothing but the machine.
 
+A process is ours when the register names it, or when its mark carries our seal. A process that
+only claims to be ours is a stranger: it is told of, and otherwise left alone.
+
 The worker is the session leader: its end is the worker's end. Around it are its family (its
 session, and descendants that left it), and after it its remains (whatever of the family is left,
-told by session, group or the inherited mark).
+told by session, group, control group or the inherited mark).
 """
 
 from __future__ import annotations
 
+import hmac
+import os
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from steelyard.runtime.marks import Mark, read_mark
-from steelyard.runtime.procfs import Process, Stat, all_stats, read_environment
+from steelyard.runtime import cgroup
+from steelyard.runtime.marks import Mark, claims, read_mark
+from steelyard.runtime.procfs import (
+    Process,
+    Stat,
+    all_stats,
+    read_environment,
+    read_stat,
+    runs_as,
+    users,
+)
 from steelyard.runtime.register import Register
+from steelyard.runtime.seal import Seal
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +37,54 @@ class Marked:
 
     stat: Stat
     mark: Mark
+    adoptable: bool  # may be a worker; another process can only be the remains of one
 
 
-def find_marked(home: str, application: str, register: Register) -> list[Marked]:
-    """Every living process with the mark of this application in this folder."""
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """A living process that claims to be a worker of ours and cannot prove it."""
+
+    process: Process
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All processes of the machine that are ours, and all that only say so."""
+
+    marked: list[Marked]
+    strangers: list[Stranger]
+
+
+def find_marked(home: str, application: str, register: Register, seal: Seal) -> Found:
+    """Look at every living process of the machine."""
     entries = register.entries()
-    found = []
-    for stat in all_stats():
-        mark = read_mark(read_environment(stat.process.pid)) or entries.get(stat.process)
-        if stat.alive and mark and (mark.home, mark.application) == (home, application):
-            found.append(Marked(stat, mark))
+    found = Found([], [])
+    for stat in filter(lambda stat: stat.alive, all_stats()):
+        named = entries.get(stat.process)
+        environment = read_environment(stat.process.pid)
+        if named is not None and (named.home, named.application) == (home, application):
+            found.marked.append(Marked(stat, named, adoptable=True))
+        elif claims(environment, home, application):
+            _judge(found, stat, read_mark(environment), seal)
     return found
+
+
+def _judge(found: Found, stat: Stat, mark: Mark | None, seal: Seal) -> None:
+    """Sort a process by its mark.
+
+    A child of a worker inherits the seal and may run as another user: such a process is no worker.
+    """
+    if mark is None:
+        found.strangers.append(Stranger(stat.process, "its mark is malformed"))
+    elif not seal.fits(mark):
+        problem = "its mark does not carry the seal of the state folder"
+        found.strangers.append(Stranger(stat.process, problem))
+    elif not all(cgroup.is_within(stat.process.pid, group) for group in mark.groups):
+        problem = "it is not in the control groups that its mark names"
+        found.strangers.append(Stranger(stat.process, problem))
+    else:
+        found.marked.append(Marked(stat, mark, runs_as(stat.process.pid, os.geteuid())))
 
 
 def leaders(marked: Iterable[Marked]) -> list[Marked]:
@@ -42,7 +94,7 @@ def leaders(marked: Iterable[Marked]) -> list[Marked]:
     """
     found: dict[str, Marked] = {}
     for one in sorted(marked, key=lambda one: one.stat.process.started):
-        if one.stat.session == one.stat.process.pid:
+        if one.adoptable and one.stat.session == one.stat.process.pid:
             found.setdefault(one.mark.name, one)
     return list(found.values())
 
@@ -65,6 +117,21 @@ def families(workers: Iterable[Process]) -> dict[Process, list[Stat]]:
     }
 
 
+def may_own(leader: int, user: int) -> bool:
+    """Whether a socket of this user may be that of a worker, given by its leader's pid.
+
+    A worker's command may give up the agent's user, so the family's own users count, too. Root
+    could do as it likes anyway, and a proxy of root's may listen for the worker.
+    """
+    if user in (0, os.geteuid()):
+        return True
+    stat = read_stat(leader)
+    if stat is None:
+        return False
+    family = families([stat.process]).get(stat.process, [])
+    return any(user in users(member.process.pid) for member in family)
+
+
 def _with_descendants(members: list[Stat], children: dict[int, list[Stat]]) -> list[Stat]:
     found = {stat.process: stat for stat in members}
     queue = list(members)
@@ -85,13 +152,16 @@ def remains(leader: Process, mark: Mark) -> list[Process]:
     else:
         led = [stat for stat in stats if leader.pid in (stat.session, stat.group)]
     marked = [stat for stat in stats if _is_of(stat, mark)]
-    return list({stat.process for stat in (*led, *marked)})
+    inside = {pid for group in mark.groups for pid in cgroup.members(group)}
+    contained = [stat for stat in stats if stat.process.pid in inside]
+    return list({stat.process for stat in (*led, *marked, *contained)})
 
 
 def _is_of(stat: Stat, mark: Mark) -> bool:
+    """Whether the process inherited this mark; without a seal anybody could have written it."""
     found = read_mark(read_environment(stat.process.pid))
-    return found is not None and (found.home, found.application, found.name) == (
-        mark.home,
-        mark.application,
-        mark.name,
+    return (
+        found is not None
+        and mark.seal != ""
+        and hmac.compare_digest(found.seal.encode(), mark.seal.encode())
     )

@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from steelyard.errors import StartError
 
+_FORMATS = Path("/proc/sys/fs/binfmt_misc")  # beside `register` and `status`: others it can run
+
 
 def fill_port(command: tuple[str, ...], port: int) -> tuple[str, ...]:
     """`{port}` replaced in every word; other braces may be JSON or a template of the user's."""
@@ -34,6 +36,21 @@ def check_command(command: tuple[str, ...], directory: Path, path: str | None) -
         raise StartError(f"{word}: not found", hint=f"the command runs in {directory.resolve()}")
     if "/" in word and shutil.which(file) is None:
         raise StartError(f"{word}: not executable", hint=f"chmod +x {file}")
+    found = file if "/" in word else Path(shutil.which(word, path=path) or word)
+    if not _has_format(directory / found):
+        raise StartError(
+            f"{word}: Exec format error", hint="a script begins with #! and its interpreter"
+        )
+
+
+def _has_format(file: Path) -> bool:
+    """Whether the kernel may know how to run the file; a shell would take any text for a script."""
+    try:
+        with file.open("rb") as opened:
+            begin = opened.read(4)
+    except OSError:
+        return True  # a file that only may be executed
+    return begin.startswith(b"#!") or begin == b"\x7fELF" or any(_FORMATS.glob("[!rs]*"))
 
 
 def spawn(

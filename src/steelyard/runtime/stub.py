@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from steelyard.core.usage import Sample
-from steelyard.errors import StartError, UsageError
-from steelyard.runtime.base import Exit, Running
+from steelyard.errors import Fault, StartError, SteelyardError, UsageError
+from steelyard.runtime.base import Exit, Line, Running, Shown
+from steelyard.runtime.log_text import newest
+
+_LOOK_EVERY = 0.01  # seconds between two looks for new lines
 
 
 @dataclass(slots=True)
@@ -26,6 +29,7 @@ class StubMachine:
     logs: dict[str, list[str]] = field(default_factory=dict)
     watchers: list[Callable[[Exit], None]] = field(default_factory=list)
     starts: itertools.count[int] = field(default_factory=itertools.count)
+    away: str = ""  # why it cannot be asked; empty: it can
 
     def end(self, name: str, reason: str) -> None:
         """The worker is gone, and every runtime that is open hears of it."""
@@ -33,6 +37,13 @@ class StubMachine:
         self.samples.pop(name, None)
         for watcher in self.watchers:
             watcher(Exit(name, reason))
+
+
+class StubAwayError(SteelyardError):
+    """The machine was told to be away."""
+
+    fault = Fault.MACHINE
+    retry = True
 
 
 class StubRuntime:
@@ -70,6 +81,11 @@ class StubRuntime:
         """Hear of ends from now on."""
         self.machine.watchers.append(self._exits.put_nowait)
 
+    async def ping(self) -> None:
+        """Answer, unless the machine was told to be away."""
+        if self.machine.away:
+            raise StubAwayError(self.machine.away)
+
     async def close(self) -> None:
         """Hear of ends no longer."""
         self.machine.watchers.remove(self._exits.put_nowait)
@@ -77,6 +93,7 @@ class StubRuntime:
 
     async def start(self, name: str) -> Running:
         """A worker is there at once, unless it was told to fail."""
+        await self.ping()
         if name in self.machine.workers:
             raise StartError(f"worker {name} runs already")
         if self._failures:
@@ -90,11 +107,13 @@ class StubRuntime:
 
     async def stop(self, name: str, grace: float) -> None:
         """A worker ends at once: politely, or killed without grace."""
+        await self.ping()
         if name in self.machine.workers:
             self.machine.end(name, "exit code 0" if grace > 0 else "killed by SIGKILL")
 
     async def running(self) -> list[Running]:
         """The workers of the machine."""
+        await self.ping()
         return list(self.machine.workers.values())
 
     async def sample(self) -> dict[str, Sample]:
@@ -113,3 +132,22 @@ class StubRuntime:
             raise UsageError(f"no log of a worker {name!r}")
         kept = self.machine.logs[name][-lines:] if lines > 0 else []
         return "".join(f"{line}\n" for line in kept)
+
+    async def lines(
+        self, name: str, last: int | None, shown: Shown, *, follow: bool
+    ) -> AsyncGenerator[Line]:
+        """What the worker printed, and with `follow` what it prints until it ends."""
+        await self.logs(name, 0)
+        printed = self.machine.logs[name]
+        told = len(printed)
+        for line in newest(filter(shown, printed[:]), last):
+            yield Line(line, self._clock())
+        while True:
+            ended = name not in self.machine.workers
+            for line in printed[told:]:
+                told += 1
+                if shown(line):
+                    yield Line(line, self._clock())
+            if ended or not follow:
+                return
+            await asyncio.sleep(_LOOK_EVERY)

@@ -13,10 +13,14 @@ import os
 import signal
 from dataclasses import dataclass, field
 
-from steelyard.runtime import scan
+from steelyard.runtime import cgroup, scan
 from steelyard.runtime.base import Running
 from steelyard.runtime.marks import Mark
+from steelyard.runtime.orphans import Orphans
 from steelyard.runtime.procfs import Process, is_now, send
+
+CLEAN = "exit code 0"
+DAEMON = " and left processes behind: the command has to stay in the foreground"
 
 
 @dataclass(slots=True, eq=False)
@@ -30,6 +34,7 @@ class Worker:
     insisted: bool = False  # that it end at once
     dead: bool = False  # its leader is
     over: asyncio.Event = field(default_factory=asyncio.Event)  # nothing of it is left
+    orphans: Orphans | None = None  # where no control group tells what belongs to it
 
     @property
     def running(self) -> Running:
@@ -60,6 +65,8 @@ class Worker:
         await wait_for_end(self.pidfd)
         self.dead = True
         reason = end_reason(self.pidfd)
+        if reason == CLEAN and not self.asked and await self._remains():
+            reason += DAEMON
         await self._sweep()
         reap(self.pidfd)
         return reason
@@ -79,22 +86,28 @@ class Worker:
             spared = self.asked and not self.insisted
 
     async def _kill_remains(self) -> list[Process]:
+        for group in self.mark.groups:
+            await asyncio.to_thread(cgroup.kill_members, group)
         left = await self._remains()
         for process in left:
             send(process, signal.SIGKILL)
         return left
 
     async def _remains(self) -> list[Process]:
-        return await asyncio.to_thread(scan.remains, self.process, self.mark)
+        left = await asyncio.to_thread(scan.remains, self.process, self.mark)
+        return left + [one for one in self._orphans() if one not in left]
+
+    def _orphans(self) -> list[Process]:
+        return self.orphans.left_by(self.process) if self.orphans and self.dead else []
 
 
-def look_after(mark: Mark, process: Process) -> Worker:
+def look_after(mark: Mark, process: Process, orphans: Orphans | None = None) -> Worker:
     """Get hold of a worker; ProcessLookupError: it has just gone."""
     pidfd = os.pidfd_open(process.pid)
     if not is_now(process):
         os.close(pidfd)
         raise ProcessLookupError(process.pid)
-    return Worker(mark, process, pidfd)
+    return Worker(mark, process, pidfd, orphans=orphans)
 
 
 async def wait_for_process(process: Process) -> None:

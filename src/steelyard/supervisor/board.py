@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import socket
 from itertools import count
 from time import monotonic
@@ -24,7 +25,8 @@ class Board:
         self.accounts = Accounts()
         self._numbers = count()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.bind(board_name(os.getpid()))
+        self.token = secrets.token_hex(16)  # for the balancers
+        self._socket.bind(board_name(self.token))
         self._socket.listen()
 
     async def serve(self) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
+from functools import partial
 
 from steelyard.errors import Fault, SteelyardError
-from steelyard.logs import set_up_logging
+from steelyard.logs import log_to_file, set_up_logging
 from steelyard.parent import end_with
-from steelyard.supervisor.channel import stand_by
+from steelyard.supervisor.channel import is_over, stand_by
 from steelyard.supervisor.plan import AgentLink, Role
 
 USAGE = 2  # exit status of an error that a restart does not mend
@@ -26,7 +28,8 @@ def main() -> None:
     """Play the role that the parent has written down."""
     with os.fdopen(int(sys.argv[1])) as file:
         role = Role.model_validate_json(file.read())
-    die_with_parent(role)
+    if not role.outlives:
+        die_with_parent(role)
     set_up_logging(role.name, role.settings.log.level)
     try:
         _play(role)
@@ -45,15 +48,27 @@ def die_with_parent(role: Role) -> None:
 
 def _play(role: Role) -> None:
     if role.part == "agent":
-        from steelyard.agent.process import run_agent
-
-        run_agent(role.settings, last=role.last)
+        _lead(role)
     else:
         _balance(role)
 
 
+def _lead(role: Role) -> None:
+    from steelyard.agent.process import run_agent
+    from steelyard.agent.supervision import Supervision
+
+    channel = socket.socket(fileno=role.channel)
+    supervision = None
+    if role.outlives:
+        if is_over(channel):  # the supervisor may have gone before it wrote down that we are here
+            return
+        supervision = Supervision(channel, partial(log_to_file, role.log_file))
+    run_agent(role.settings, last=role.last, supervision=supervision)
+
+
 def _balance(role: Role) -> None:
     from steelyard.balancer.feed import AgentSource
+    from steelyard.balancer.orphan import Will
     from steelyard.balancer.process import run_balancer
 
     source = AgentSource(*role.source) if isinstance(role.source, AgentLink) else role.source
@@ -62,9 +77,14 @@ def _balance(role: Role) -> None:
     def begin(knows: bool) -> bool:
         if role.successor and not knows:
             raise NoQueueError("no queue from the agent, so there is nothing to take over with")
-        return stand_by(role.channel)
+        return stand_by(channel)
 
-    run_balancer(role.settings.gateway, role.listen_fds, role.identity, source, begin)
+    channel = socket.socket(fileno=role.channel)
+    will = None
+    if role.outlives:
+        will = Will(channel, role.handover, partial(log_to_file, role.log_file))
+    gateway, fds = role.settings.gateway, role.listen_fds
+    run_balancer(gateway, fds, role.identity, source, begin, will, role.board)
 
 
 if __name__ == "__main__":

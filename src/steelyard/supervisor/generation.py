@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from steelyard.config.settings import Settings
 from steelyard.core.queue import Queue
 from steelyard.supervisor.child import Child
+from steelyard.supervisor.pidfile import PidFile
 from steelyard.supervisor.plan import AgentLink, balancer_role
 
 
@@ -22,13 +23,19 @@ class Generation:
         source: AgentLink | Queue,
         shares: Sequence[Sequence[int]],
         say: Callable[[str], None],
+        pid_file: PidFile | None = None,
+        *,
+        board: str,
+        held: bool,
     ) -> None:
         self.number = number
         self.settings = settings
-        self.balancers = [
-            Child(balancer_role(settings, number, index, fds, source), say, held=number > 1)
+        folder = None if pid_file is None else pid_file.folder
+        roles = [
+            balancer_role(settings, number, index, fds, source, folder, board=board, successor=held)
             for index, fds in enumerate(shares)
         ]
+        self.balancers = [Child(role, say, held=held, pid_file=pid_file) for role in roles]
 
     def start(self) -> None:
         for child in self.balancers:

@@ -36,6 +36,13 @@ class Port:
             ensure_free(address, FLAG)
         return cls(address, bind_many(address, processes, FLAG), given=False)
 
+    @classmethod
+    def inherited(cls, asked: Address, sockets: Sequence[socket.socket], *, given: bool) -> Port:
+        """The port of a supervisor that is gone: clients come there already."""
+        port = cls(asked, sockets, given=given)
+        port._listening, port._bound = list(sockets), []
+        return port
+
     def serves(self, address: Address) -> bool:
         """Whether this is the port for what is configured."""
         return self.given or address in (self.asked, self.address)

@@ -1,13 +1,4 @@
-"""Reload: the next generation of balancers takes over the port, and no client notices.
-
-    load ──► bind ──► start, held ──► all ready ──► let go ──► the old ones drain
-      │        │                         │
-      └────────┴──── what is wrong ──────┴──► said, and everything stays as it was
-
-Both generations hold the same listening sockets, so at every moment somebody accepts, and what
-waits in a queue is served by either. Until the new ones are let go they have taken no client: to
-give them up then costs nothing.
-"""
+"""Reload: the configuration is read anew, and a generation of balancers that has it succeeds."""
 
 from __future__ import annotations
 
@@ -17,16 +8,13 @@ from typing import TYPE_CHECKING
 
 from steelyard.config.keys import every_key
 from steelyard.config.settings import Gateway, Settings
-from steelyard.door import SETTLE
 from steelyard.errors import SteelyardError
-from steelyard.supervisor.generation import Generation
 from steelyard.supervisor.plan import Order
-from steelyard.supervisor.port import Port
+from steelyard.supervisor.succession import PATIENCE, port_for, succeed
 
 if TYPE_CHECKING:
     from steelyard.supervisor.supervise import Supervisor
 
-PATIENCE = 30.0  # seconds for a new generation to become ready
 KEPT = "the old configuration is served on"
 
 
@@ -56,6 +44,15 @@ class Reload:
                 say(f"reload: {error}\n  {KEPT}")
             notify.ready()
 
+    async def _take_over(self, order: Order) -> None:
+        here = self._supervisor
+        port = port_for(order.settings.gateway, here.port)
+        if reason := await succeed(here, order, port, patience):
+            here.say(f"reload: {reason}; {KEPT}")
+        else:
+            url = f"{order.settings.gateway.scheme}://{here.port.address}"
+            here.say(f"reloaded: serving on {url}; the old balancers finish")
+
     def _wanted(self) -> Order:
         """The order as it is now; what only a restart can change stays as it is, and is told of."""
         now = self._supervisor.settings
@@ -76,58 +73,10 @@ class Reload:
         gateway = wanted.model_copy(update={"metrics": now.metrics})
         return Order(order.settings.model_copy(update={"gateway": gateway}), order.source)
 
-    async def _take_over(self, order: Order) -> None:
-        here, gateway = self._supervisor, order.settings.gateway
-        before = here.port
-        port = before if before.serves(gateway.listen) else _other(gateway, before)
-        new = here.breed(order, port)
-        here.generations.append(new)
-        new.start()
-        if reason := await self._hindrance(new):
-            new.stop()
-            await new.ended()
-            here.generations.remove(new)
-            port.forget_unopened()
-            here.say(f"reload: {reason}; {KEPT}")
-            return
-        port.open(gateway.backlog)
-        new.go()
-        old, here.generation, here.port = here.generation, new, port
-        here.look_after(new)
-        await here.serving()
-        if port is not before:
-            before.shut()
-            await asyncio.sleep(SETTLE)
-        old.replace()
-        if port is not before:
-            before.close()
-        here.go_on(self._see_off(old))
-        url = f"{gateway.scheme}://{port.address}"
-        here.say(f"reloaded: serving on {url}; the old balancers finish")
 
-    async def _hindrance(self, new: Generation) -> str:
-        """Why the new ones cannot take over; nothing when they can."""
-        ready = asyncio.create_task(new.ready())
-        gave_up = asyncio.create_task(new.gave_up())
-        try:
-            await asyncio.wait(
-                {ready, gave_up}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED
-            )
-        finally:
-            ready.cancel()
-            gave_up.cancel()
-        if gave_up.done():
-            return f"{gave_up.result().role.name} cannot be started"
-        return "" if ready.done() else f"the new balancers are not ready after {PATIENCE:g} s"
-
-    async def _see_off(self, old: Generation) -> None:
-        await old.ended()
-        self._supervisor.generations.remove(old)
-        self._supervisor.say("the old balancers have ended")
-
-
-def _other(gateway: Gateway, beside: Port) -> Port:
-    return Port.bind(gateway.listen, gateway.processes, beside=beside)
+async def patience() -> None:
+    """Returns when a new generation has had its time to become ready."""
+    await asyncio.sleep(PATIENCE)
 
 
 def agents_keys(now: Settings, wanted: Settings) -> list[str]:

@@ -29,6 +29,11 @@ class Scrape:
         self._tasks: list[asyncio.Task[None]] = []
         self.address = Address(address.host, self._socket.getsockname()[1])
 
+    @property
+    def board(self) -> str:
+        """The token by which balancers find the board."""
+        return self._board.token
+
     def start(self, policy: Callable[[], str]) -> None:
         """`policy` tells how workers are chosen at the moment: a reload may change that."""
         self._policy = policy

@@ -3,7 +3,8 @@
 On a stop the balancers go first: they take no new connection, finish what they have and say so.
 Only then does the agent stop the workers. Asked a second time, everything ends at once.
 
-On a reload the next generation of balancers takes over the port (reload).
+On a reload the next generation of balancers takes over the port (reload). So it does at a start
+after a supervisor that was killed, which left its balancers and its agent running (legacy).
 """
 
 from __future__ import annotations
@@ -14,17 +15,21 @@ import socket
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-from steelyard.config.settings import Settings
+from steelyard.config.settings import Gateway, Settings
 from steelyard.config.values import Address
 from steelyard.door import SETTLE
+from steelyard.errors import SteelyardError
 from steelyard.supervisor.child import Child
 from steelyard.supervisor.generation import Generation
 from steelyard.supervisor.hangup import Hangup
+from steelyard.supervisor.legacy import Legacy, Orphans, find_legacy
 from steelyard.supervisor.notify import Notify
+from steelyard.supervisor.pidfile import PidFile
 from steelyard.supervisor.plan import Order, agent_link, agent_role
 from steelyard.supervisor.port import Port
 from steelyard.supervisor.reload import Reload
 from steelyard.supervisor.scrape import Scrape
+from steelyard.supervisor.succession import for_ever, port_for, succeed
 
 
 class Supervisor:
@@ -37,29 +42,46 @@ class Supervisor:
         load: Callable[[], Order] | None = None,
         notify: Notify | None = None,
         given: Sequence[socket.socket] = (),
+        pid_file: PidFile | None = None,
     ) -> None:
         """`load` gives the order anew when a reload asks for it; without it there is none.
-        Sockets that were `given` are listened on instead of ones of our own."""
-        gateway = order.settings.gateway
+        Sockets that were `given` are listened on instead of ones of our own. With a `pid_file` the
+        children outlive this supervisor, and those of the one before it are taken over."""
+        settings, gateway = order.settings, order.settings.gateway
         self.say = say
         self.notify = notify or Notify({})
-        self.port = (
-            Port(gateway.listen, given, given=True)
-            if given
-            else Port.bind(gateway.listen, gateway.processes)
+        self._pid_file = pid_file
+        self._legacy = (
+            Legacy(settings) if pid_file is None else find_legacy(pid_file, settings, say)
         )
-        self.agent = Child(agent_role(order.settings), say) if order.source is None else None
+        port = _first_port(gateway, given, self._legacy.port)
+        folder = None if pid_file is None else pid_file.folder
+        role = agent_role(settings, folder)
+        self.agent = Child(role, say, pid_file=pid_file) if order.source is None else None
         self.scrape = None if gateway.metrics is None else Scrape(gateway.metrics)
-        self._bred = 0
-        self.generation = self.breed(order, self.port)
+        self._bred = 0 if pid_file is None else pid_file.before.generation
+        self._order = order, port  # of the first generation of our own
+        self.port = self._legacy.port or port
+        self.generation: Generation | Orphans = (
+            self._legacy.balancers
+            if self._legacy.port is not None
+            else self.breed(order, port, held=False)
+        )
         self.generations = [self.generation]  # with those that have not ended yet
-        self.failed: Child | None = None  # which cannot be kept running
+        if self._legacy.port is None and self._legacy.balancers:  # they drain
+            self.generations.append(self._legacy.balancers)
+        self.failed = False  # a child cannot be kept running, or nothing could be taken over
+        self._settled = asyncio.Event()  # nothing is left to be taken over
+        self.abandoned = False  # what was to be taken over is left to itself
+        self._handing: asyncio.Task[None] | None = None  # the workers, from agent to agent
         self.reload = None if load is None else Reload(self, load)
         self._signals = 0
         self._over = asyncio.Event()
         self.announced = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
-        self.port.open(gateway.backlog)
+        if self._legacy.port is None:
+            self.port.open(gateway.backlog)
+            self.note_port()
 
     @property
     def address(self) -> Address:
@@ -87,24 +109,32 @@ class Supervisor:
             loop.add_signal_handler(number, self.stop)
         loop.add_signal_handler(signal.SIGHUP, self._hung_up, hangup)
         loop.add_signal_handler(signal.SIGUSR1, self.reopen_logs)
+        if self._legacy:
+            self.say("taking over what a supervisor that was killed left running")
         if self.scrape is not None:  # before there is anybody to tell it something
             self.scrape.start(lambda: self.settings.gateway.policy)
             self.say(f"metrics on http://{self.scrape.address}/metrics")
         if self.agent is not None:
-            self.agent.start()
-            self.go_on(self._watch(self.agent))
-        self.generation.start()
-        self.look_after(self.generation)
+            self._handing = asyncio.create_task(self._begin_agent(self.agent))
+        self.go_on(self._begin_balancers())
         if self.reload is not None:
             self.go_on(self.reload.run())
 
+    async def settled(self) -> None:
+        """Wait until nothing is left to be taken over."""
+        await self._settled.wait()
+
     async def serving(self) -> None:
         """Wait until every balancer serves, or there is nothing to wait for any more."""
+        await self.unless_over(self._serving())
+
+    async def unless_over(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait for it, but for no longer than until the end is asked for."""
         over = asyncio.create_task(self._over.wait())
-        serving = asyncio.create_task(self.generation.serving())
-        await asyncio.wait({over, serving}, return_when=asyncio.FIRST_COMPLETED)
+        working = asyncio.create_task(work)
+        await asyncio.wait({over, working}, return_when=asyncio.FIRST_COMPLETED)
         over.cancel()
-        serving.cancel()
+        working.cancel()
 
     def announce(self) -> None:
         """All is there, and somebody was told: from now on it can be reloaded."""
@@ -123,8 +153,8 @@ class Supervisor:
         if self._signals > 1:
             self._insist()
 
-    async def stopped_or_failed(self) -> Child | None:
-        """Wait until a stop is asked for (None), or for a child that cannot be kept running."""
+    async def stopped_or_failed(self) -> bool:
+        """Wait until a stop is asked for (False), or it cannot go on (True)."""
         await self._over.wait()
         return self.failed
 
@@ -132,9 +162,16 @@ class Supervisor:
         """End all children, balancers first."""
         self._over.set()
         self.notify.stopping()
+        if self._handing is not None:
+            await self._handing
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await (self._leave_alone() if self.abandoned else self._end_all())
+        if self.scrape is not None:
+            await self.scrape.close()
+
+    async def _end_all(self) -> None:
         self.port.shut()
         await asyncio.sleep(SETTLE)
         for generation in self.generations:
@@ -144,18 +181,42 @@ class Supervisor:
         if self.agent is not None:
             self.agent.stop()
             await self.agent.ended()
-        if self.scrape is not None:
-            await self.scrape.close()
+        if self._pid_file is not None:
+            self._pid_file.close()
 
-    # For a reload
+    async def _leave_alone(self) -> None:
+        """End what is ours, and leave the balancers that serve, and the workers, as they are."""
+        self.say("nothing was taken over: balancers and workers go on without a supervisor")
+        ours = [one for one in self.generations if one is not self._legacy.balancers]
+        for generation in ours:
+            generation.stop()
+        await asyncio.gather(*(generation.ended() for generation in ours))
+        if self.agent is not None:
+            self.agent.leave()
+            await self.agent.ended()
+        self.port.close()
+        if self._pid_file is not None:
+            self._pid_file.leave()
 
-    def breed(self, order: Order, port: Port) -> Generation:
+    # For a succession
+
+    def breed(self, order: Order, port: Port, *, held: bool) -> Generation:
         """The next generation of balancers, for this order."""
         settings, source = order.settings, order.source
         link = source or agent_link(settings, settings.agent.listen)
         shares = port.shares(settings.gateway.processes)
         self._bred += 1
-        return Generation(self._bred, settings, link, shares, self.say)
+        if self._pid_file is not None:
+            self._pid_file.breed(self._bred)
+        board = "" if self.scrape is None else self.scrape.board
+        return Generation(
+            self._bred, settings, link, shares, self.say, self._pid_file, board=board, held=held
+        )
+
+    def note_port(self) -> None:
+        """Have the next supervisor know where clients are served."""
+        if self._pid_file is not None:
+            self._pid_file.serve(self.port.asked, given=self.port.given)
 
     def look_after(self, generation: Generation) -> None:
         """From now on this generation is the gateway's: it ends when one of them cannot go on."""
@@ -174,14 +235,59 @@ class Supervisor:
         else:
             self.reload.ask()
 
+    async def _begin_agent(self, agent: Child) -> None:
+        """An agent that was left alone leaves its workers to ours first."""
+        old = self._legacy.agent
+        if old is not None:
+            await old.leave()
+        agent.start(after=-signal.SIGHUP if old is not None else 0)
+        self.go_on(self._watch(agent))
+
+    async def _begin_balancers(self) -> None:
+        if isinstance(self.generation, Generation):
+            self.generation.start()
+            self.look_after(self.generation)
+            self._settled.set()
+            return
+        if self._handing is not None:  # else the new ones would ask nobody for a queue
+            await asyncio.wait({self._handing})
+        if reason := await self._take_over():
+            self.say(f"error: {reason}")
+            self._give_up()
+        else:
+            self._settled.set()
+
+    async def _take_over(self) -> str:
+        """The balancers that were left alone serve as long as it takes."""
+        try:
+            return await succeed(self, *self._order, for_ever)
+        except SteelyardError as error:
+            return str(error)
+
+    async def _serving(self) -> None:
+        await self._settled.wait()
+        await self.generation.serving()
+
     async def _watch(self, child: Child) -> None:
         await child.gave_up.wait()
-        self.failed = child
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """Balancers that were left alone are better than none."""
+        self.abandoned = self.generation is self._legacy.balancers
+        self.failed = True
         self._over.set()
 
     def _insist(self) -> None:
         for generation in self.generations:
             generation.stop(signal.SIGKILL)
-        if self.agent is not None:  # twice: the second one makes it kill its workers
-            self.agent.stop()
-            self.agent.stop()
+        if self.agent is not None:
+            self.agent.insist()
+
+
+def _first_port(gateway: Gateway, given: Sequence[socket.socket], left: Port | None) -> Port:
+    if given:
+        return Port(gateway.listen, given, given=True)
+    if left is not None:
+        return port_for(gateway, left)
+    return Port.bind(gateway.listen, gateway.processes)

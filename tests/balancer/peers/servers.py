@@ -9,7 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests import reaper
 from tests.balancer.stage import PATIENCE, until
+from tests.ports import free_port
 
 APP = "tests.balancer.peers.app"
 ROOT = Path(__file__).parents[3]
@@ -33,6 +35,7 @@ http {{
 def _child(command: list[str], log: Path, fds: tuple[int, ...] = ()) -> Iterator[None]:
     with log.open("wb") as out:
         process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, pass_fds=fds)
+        reaper.note(process.pid)
         try:
             yield
         finally:
@@ -78,8 +81,7 @@ def gunicorn(folder: Path) -> Iterator[int]:
 @contextlib.contextmanager
 def nginx(folder: Path) -> Iterator[int]:
     """Nginx, which stores what is PUT in files."""
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        port = sock.getsockname()[1]
+    port = free_port()
     (folder / "shelf").mkdir()
     config = folder / "nginx.conf"
     config.write_text(NGINX.format(folder=folder, port=port))

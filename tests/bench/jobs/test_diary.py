@@ -1,4 +1,4 @@
-"""What nodes wrote down."""
+"""Reading what nodes logged."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from steelyard.bench.jobs.diary import Stay, busy, lost, read
 
 
 def test_a_stay_without_an_end_ends_with_its_node(tmp_path):
-    """And a node that got nothing has no diary."""
+    """A stay without an end ends with its node, and a node without units has no log."""
     file = tmp_path / "node.txt"
     file.write_text("begin 0 1.0\nend 0 2.0\nbegin 1 2.0\n")
     assert read(file, until=5.0) == [Stay(0, 1.0, 2.0, True), Stay(1, 2.0, 5.0, False)]
 
 
 def test_a_unit_that_was_stopped_ended_before_the_next_began(tmp_path):
-    """Its child was killed, and could not write it down."""
+    """A unit whose child was killed ended before the next one began."""
     file = tmp_path / "diary.txt"
     file.write_text("begin 7 1.0\nbegin 8 1.5\nend 8 2.0\n")
     assert read(file, until=5.0) == [Stay(7, 1.0, 1.5, False), Stay(8, 1.5, 2.0, True)]
@@ -23,7 +23,7 @@ def test_a_unit_that_was_stopped_ended_before_the_next_began(tmp_path):
 
 
 def test_only_the_first_end_of_a_unit_is_of_use():
-    """The copy that ended later, and what was cut off, are lost."""
+    """A copy that ended later is lost, and so is a unit that was cut off."""
     stays = {
         0: [Stay(0, 0.0, 1.0, True), Stay(1, 1.0, 4.0, True)],
         1: [Stay(1, 1.0, 2.0, True), Stay(2, 2.0, 2.5, False)],

@@ -26,7 +26,9 @@ class Agent(Section):
     )
 
     listen: AddressText = key(
-        Address("127.0.0.1", 8081), "Where its API and the queue are served.", flag="--agent-listen"
+        Address("127.0.0.1", 8081),
+        "Where the agent serves its API and the queue.",
+        flag="--agent-listen",
     )
     tick: Seconds = key(2.0, "Time between two measurements, decisions and queues.", gt=0)
     on_stop: Literal["stop", "leave"] = key(

@@ -122,8 +122,8 @@ class Gateway(Section):
     )
     trusted_proxies: Networks = key(
         (),
-        "Peers whose X-Forwarded-*, Forwarded and X-Request-ID are believed; those of others are "
-        "replaced.",
+        "Peers whose X-Forwarded-*, Forwarded, X-Request-ID and other fields of proxies are "
+        "believed; those of others are dropped or replaced (docs/deployment.md, Security).",
     )
     proxy_protocol: Literal["off", "on"] = key(
         "off", "Whether the trusted proxies, and only they, begin with a PROXY header (v1 or v2)."
@@ -176,7 +176,12 @@ class Gateway(Section):
         1.0, "How long the first time; it doubles until one request succeeds.", gt=0
     )
     eject_longest: Seconds = key(60.0, "How long at most.", gt=0)
-    drain: Seconds = key(30.0, "Time for open exchanges to end when a balancer stops.")
+    drain: Seconds = key(
+        30.0,
+        "Time for open exchanges and tunnels to end when a balancer stops, or is replaced by a "
+        "reload; WebSockets are closed with 1001 five seconds before its end (of less than 10 s: "
+        "half-way).",
+    )
 
     @property
     def pairs(self) -> tuple[tuple[Path, Path], ...]:

@@ -125,5 +125,11 @@ class Scaling(Section):
     )
     history: Seconds = key(120.0, "Through so much of the past `predictive` draws its line.", gt=0)
     drain: Seconds = key(30.0, "A retired worker is stopped after this even if it is not done.")
+    tunnel_drain: Seconds = key(
+        3600.0,
+        "The same for a retired worker with open tunnels (WebSocket), if that is longer; five "
+        "seconds before its end WebSockets are closed with 1001. A gateway that stops does not "
+        "wait for it.",
+    )
     backoff: Seconds = key(1.0, "Wait after a failed start; doubles with each failure in a row.")
     backoff_max: Seconds = key(60.0, "Longest wait after a failed start.")

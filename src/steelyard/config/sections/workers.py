@@ -33,8 +33,9 @@ class Application(Section):
     )
     command: tuple[str, ...] = key(
         (),
-        "The command of one worker. `{port}` is filled in, and `$PORT` is set. In a container it "
-        "takes the place of the image's own.",
+        "The command of one worker, as a list of words or as one text that is split as a shell "
+        "would split it. `{port}` is filled in, and `$PORT` is set. In a container it takes the "
+        "place of the image's own.",
     )
     directory: Path = key(
         Path(),
@@ -92,8 +93,19 @@ class Runtime(Section):
     )
     constraints: Constraints = key((), "Which nodes of a swarm may run workers; none: all.")
     cpus: float | None = key(None, "CPU limit of one worker, in cores.", flag="--cpus", gt=0)
-    memory: Bytes | None = key(None, "Memory limit of one worker.", flag="--memory", gt=0)
+    memory: Bytes | None = key(
+        None,
+        "Memory limit of one worker.",
+        flag="--memory",
+        ge=2**20,  # below that no program runs: whoever writes 512 means megabytes
+    )
     grace: Seconds = key(10.0, "Time between asking a worker to end and killing it.")
+    log_size: Bytes = key(
+        16 * 1024**2,
+        "A process whose log is larger begins a new one; one old log is kept. Containers: 10 MB, "
+        "three times.",
+        gt=0,
+    )
     leftovers: Literal["adopt", "reap"] = key(
         "adopt", "What the agent does on its start with workers of an earlier life."
     )

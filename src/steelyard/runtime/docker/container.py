@@ -12,6 +12,7 @@ import aiohttp
 from aiodocker import Docker
 from aiodocker.exceptions import DockerError
 
+from steelyard.errors import SteelyardError
 from steelyard.runtime.base import Running
 from steelyard.runtime.engine.connection import missing, told
 from steelyard.runtime.engine.container import end_reason, send
@@ -44,7 +45,11 @@ class Container:
         """The signal that the image wants for this, once: a second one looks like impatience."""
         if not self.asked:
             self.asked = True
-            await self._signal(self.stop_signal)
+            try:
+                await self._signal(self.stop_signal)
+            except SteelyardError:
+                self.asked = False  # it was not told: the engine is away
+                raise
 
     async def insist(self) -> None:
         self.asked = True

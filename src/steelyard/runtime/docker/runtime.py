@@ -13,10 +13,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 from aiodocker import Docker
 from aiodocker.containers import DockerContainer
 from aiodocker.exceptions import DockerError
@@ -24,18 +25,18 @@ from aiodocker.exceptions import DockerError
 from steelyard.config import settings
 from steelyard.core.usage import Sample
 from steelyard.errors import StartError, SteelyardError
-from steelyard.runtime.base import Exit, Running
+from steelyard.runtime.base import Exit, Line, Running, Shown
 from steelyard.runtime.docker.container import Container, address_of
 from steelyard.runtime.docker.recipe import Recipe
-from steelyard.runtime.engine.connection import connect, missing, told
+from steelyard.runtime.engine.connection import LEAVE, EngineError, connect, missing, ping, told
 from steelyard.runtime.engine.container import (
     KEPT_LINES,
     end_reason,
-    read_log,
     remove,
     stop_signal,
 )
 from steelyard.runtime.engine.labels import Mark, read_mark
+from steelyard.runtime.engine.logs import Source, read_log, worker_lines
 from steelyard.runtime.engine.premises import Premises
 from steelyard.runtime.engine.stats import Counters, newest
 from steelyard.runtime.engine.waiting import find_group, waited
@@ -69,6 +70,7 @@ class DockerRuntime:
         self._workers: dict[str, Container] = {}
         self._tasks: dict[str, list[asyncio.Task[None]]] = {}
         self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
+        self._answers = True  # the engine did when it was last asked
         self._client: Docker  # from open to close
 
     async def open(self) -> None:
@@ -83,6 +85,12 @@ class DockerRuntime:
             raise
         self._logs.prune(self._workers)
 
+    async def ping(self) -> None:
+        """Ask the engine whether it is there."""
+        self._answers = False
+        await ping(self._client)
+        self._answers = True
+
     async def close(self) -> None:
         """Stop watching; the workers go on, and the network with them."""
         tasks = [task for both in self._tasks.values() for task in both]
@@ -91,8 +99,10 @@ class DockerRuntime:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._tasks.clear()
         self._workers.clear()
-        with contextlib.suppress(SteelyardError):
-            await self._network.remove(self._client)
+        with contextlib.suppress(SteelyardError, TimeoutError):
+            if self._answers:
+                async with asyncio.timeout(LEAVE):
+                    await self._network.remove(self._client)
         await self._client.close()
         self._exits.put_nowait(None)
 
@@ -118,6 +128,7 @@ class DockerRuntime:
 
     async def running(self) -> list[Running]:
         """Ask the engine: adopt workers not known yet, remove those that have ended."""
+        known = {**self._workers}  # a worker that comes meanwhile is not missing from the list
         with told("containers cannot be listed"):
             found = await self._client.containers.list(all=True, filters=self._owner.filters())
         for one in found:
@@ -127,7 +138,8 @@ class DockerRuntime:
                 continue
             if mark.name not in self._workers and mark.name not in self._starting:
                 await self._adopt(mark, one)
-        return [worker.running for worker in self._workers.values()]
+        ended = known.keys() - {one["Names"][0][1:] for one in found if one["State"] == "running"}
+        return [worker.running for name, worker in self._workers.items() if name not in ended]
 
     async def sample(self) -> dict[str, Sample]:
         """The newest counters of each worker."""
@@ -145,11 +157,24 @@ class DockerRuntime:
         if worker is None or lines <= 0:
             return await asyncio.to_thread(self._logs.tail, name, lines)
         try:
-            return await read_log(self._client, worker.id, lines)
+            return await read_log(self._client, f"containers/{worker.id}", lines)
         except DockerError as error:
             if error.status in {404, 409}:  # it has just ended
                 return await asyncio.to_thread(self._logs.tail, name, lines)
             raise StartError(f"no log of worker {name}: {error.message}") from error
+
+    async def lines(
+        self, name: str, last: int | None, shown: Shown, *, follow: bool
+    ) -> AsyncGenerator[Line]:
+        """What the engine has of a worker that runs, and we of one that has ended."""
+        worker = self._workers.get(name)
+        source = None
+        if worker is not None:
+            source = Source(self._client, f"containers/{worker.id}", worker.over)
+        found = worker_lines(source, self._logs, name, last, shown, follow=follow)
+        async with contextlib.aclosing(found):
+            async for line in found:
+                yield line
 
     async def _launch(self, mark: Mark) -> Container:
         container = await self._create(mark)
@@ -165,6 +190,8 @@ class DockerRuntime:
         except DockerError as error:
             await remove(self._client, container.id)
             raise self._failure(mark.name, error) from error
+        except (aiohttp.ClientError, OSError) as error:  # `running` finds what is left of it
+            raise EngineError(f"worker {mark.name} cannot be started: {error}") from error
         except BaseException:
             await remove(self._client, container.id)
             raise
@@ -240,6 +267,5 @@ class DockerRuntime:
     async def _keep_log(self, name: str, id: str) -> None:  # noqa: A002
         """A container's log goes with it; its end is kept with those of other runtimes."""
         with contextlib.suppress(DockerError, OSError):
-            text = await read_log(self._client, id, KEPT_LINES)
-            with self._logs.append(name) as file:
-                file.write(text.encode())
+            text = await read_log(self._client, f"containers/{id}", KEPT_LINES)
+            await asyncio.to_thread(self._logs.keep, name, text)

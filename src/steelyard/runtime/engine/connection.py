@@ -19,6 +19,8 @@ from steelyard.errors import Fault, SteelyardError
 
 _UNREACHABLE = 900  # aiodocker's word for a connection that failed
 _ANSWER = 10.0  # seconds in which an engine says that it is there
+LEAVE = 10.0  # seconds for what is asked of an engine on leaving it
+_PONG = 3.0  # the same for one that has been there before, and should say so soon
 
 
 class EngineError(SteelyardError):
@@ -38,6 +40,13 @@ async def connect(url: str | None = None) -> tuple[Docker, Mapping[str, Any]]:
     except BaseException:
         await client.close()
         raise
+
+
+async def ping(client: Docker) -> None:
+    """Return when the engine answers; raise an EngineError when it does not, or not in time."""
+    with told("docker does not answer"):
+        async with asyncio.timeout(_PONG):
+            await client.version()
 
 
 def _client(url: str | None) -> Docker:
@@ -63,7 +72,7 @@ def told(what: str, url: str | None = None) -> Iterator[None]:
             raise _unreachable(error.message, url) from error
         raise EngineError(f"{what}: {error.message}") from error
     except TimeoutError as error:
-        raise _unreachable(f"no answer within {_ANSWER:g} s", url) from error
+        raise _unreachable("no answer in time", url) from error
     except (aiohttp.ClientError, OSError) as error:
         raise _unreachable(str(error), url) from error
 

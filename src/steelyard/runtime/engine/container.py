@@ -31,12 +31,6 @@ async def send(client: Docker, id: str, name: str) -> None:  # noqa: A002
             raise
 
 
-async def read_log(client: Docker, id: str, lines: int) -> str:  # noqa: A002
-    """The last lines that a container printed, ended or not."""
-    container = client.containers.container(id)
-    return "".join(await container.log(stdout=True, stderr=True, tail=lines))
-
-
 async def remove(client: Docker, id: str) -> None:  # noqa: A002
     """Remove a container with its anonymous volumes, running or not; one that is gone is removed.
 

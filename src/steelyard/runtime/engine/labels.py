@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from steelyard.core.usage import Allowance
+from steelyard.runtime.names import is_worker_name
 
 APPLICATION = "steelyard.application"
 HOME = "steelyard.home"
@@ -60,10 +61,10 @@ class Mark:
 
 
 def read_mark(labels: Mapping[str, str]) -> Mark | None:
-    """The mark in a container's labels; None: not a worker's, or one that was tampered with."""
+    """The mark in a container's labels; None: there is none, or no agent wrote it like that."""
     cpus, memory = labels.get(CPUS), labels.get(MEMORY)
     try:
-        return Mark(
+        mark = Mark(
             name=labels[WORKER],
             port=int(labels[PORT]),
             reach=labels[REACH],
@@ -71,3 +72,4 @@ def read_mark(labels: Mapping[str, str]) -> Mark | None:
         )
     except (KeyError, ValueError):
         return None
+    return mark if is_worker_name(mark.name) else None

@@ -17,7 +17,7 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 
 import aiohttp
@@ -27,9 +27,10 @@ from aiodocker.exceptions import DockerError
 from steelyard.config import settings
 from steelyard.core.usage import Sample
 from steelyard.errors import StartError, SteelyardError
-from steelyard.runtime.base import Exit, Running
-from steelyard.runtime.engine.connection import connect, missing, told
+from steelyard.runtime.base import Exit, Line, Running, Shown
+from steelyard.runtime.engine.connection import LEAVE, connect, missing, ping, told
 from steelyard.runtime.engine.labels import Mark, read_mark
+from steelyard.runtime.engine.logs import Source, worker_lines
 from steelyard.runtime.engine.premises import Premises
 from steelyard.runtime.engine.stats import newest
 from steelyard.runtime.logfiles import LogFiles
@@ -43,6 +44,7 @@ from steelyard.runtime.swarm.service import Service, discard, read_log
 log = logging.getLogger(__name__)
 
 LOOK_EVERY = 0.3  # seconds
+_PATIENCE = 3.0  # seconds for a manager to answer
 _OPEN = (
     "the workers' ports are open on every address of their nodes: a swarm publishes no other way; "
     "with runtime.reach = network nothing is published"
@@ -77,6 +79,7 @@ class SwarmRuntime:
         self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
         self._engines = Engines(runtime.engines)
         self._launcher = Launcher(self._premises, recipe, self._engines, self._logs, clock)
+        self._answers = True  # the manager did when it was last asked
         self._client: Docker  # the manager's, from open to close
 
     @property
@@ -102,6 +105,15 @@ class SwarmRuntime:
         self._logs.prune(self._workers)
         self._watch = asyncio.create_task(self._watch_tasks())
 
+    async def ping(self) -> None:
+        """Ask the manager how its nodes are: without a leader the swarm says nothing of tasks."""
+        self._answers = False
+        await ping(self._client)
+        with told("the swarm cannot be looked at"):
+            async with asyncio.timeout(_PATIENCE):
+                await self._client.nodes.list()
+        self._answers = True
+
     async def close(self) -> None:
         """Stop watching; the workers go on, and the network with them."""
         watch = [self._watch] if self._watch else []
@@ -111,8 +123,10 @@ class SwarmRuntime:
         await asyncio.gather(*tasks, return_exceptions=True)
         for known in (self._ending, self._following, self._workers):
             known.clear()
-        with contextlib.suppress(SteelyardError):
-            await self._premises.network.remove(self._client)
+        with contextlib.suppress(SteelyardError, TimeoutError):
+            if self._answers:
+                async with asyncio.timeout(LEAVE):
+                    await self._premises.network.remove(self._client)
         await self._engines.close()
         await self._client.close()
         self._exits.put_nowait(None)
@@ -138,6 +152,7 @@ class SwarmRuntime:
 
     async def running(self) -> list[Running]:
         """Ask the manager: adopt workers not known yet, remove those that have ended."""
+        known = {**self._workers}  # a worker that comes meanwhile is not missing from the list
         with told("services cannot be listed"):
             found = await self._client.services.list(filters=json.loads(self._owner.filters()))
         cluster = await look(self._client, self._owner.filters())
@@ -149,7 +164,8 @@ class SwarmRuntime:
                 continue
             if mark.name not in self._workers and mark.name not in self._starting:
                 await self._adopt(mark, one["ID"], cluster)
-        return [worker.running for worker in self._workers.values()]
+        ended = {name for name, worker in known.items() if cluster.end(worker.id) is not None}
+        return [worker.running for name, worker in self._workers.items() if name not in ended]
 
     async def sample(self) -> dict[str, Sample]:
         """The newest counters of each worker whose engine we can talk to."""
@@ -175,6 +191,19 @@ class SwarmRuntime:
             raise StartError(f"no log of worker {name}: {error.message}") from error
         except TimeoutError:
             raise StartError(f"no log of worker {name}: its node does not answer") from None
+
+    async def lines(
+        self, name: str, last: int | None, shown: Shown, *, follow: bool
+    ) -> AsyncGenerator[Line]:
+        """What the swarm has of a worker that runs, and we of one that has ended."""
+        worker = self._workers.get(name)
+        source = None
+        if worker is not None and not worker.kept:
+            source = Source(self._client, f"services/{worker.id}", worker.over)
+        found = worker_lines(source, self._logs, name, last, shown, follow=follow)
+        async with contextlib.aclosing(found):
+            async for line in found:
+                yield line
 
     async def _adopt(self, mark: Mark, id: str, cluster: Cluster) -> None:  # noqa: A002
         """Look after a worker of an earlier agent; remove one that has ended or never began."""

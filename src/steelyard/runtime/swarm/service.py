@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import cast
 
 import aiohttp
 from aiodocker import Docker
 from aiodocker.exceptions import DockerError
 
+from steelyard.errors import SteelyardError
 from steelyard.runtime.base import Running
 from steelyard.runtime.engine.connection import missing, told
 from steelyard.runtime.engine.container import KEPT_LINES, end_reason, remove, send
 from steelyard.runtime.engine.labels import Mark
+from steelyard.runtime.engine.logs import read_log as engine_log
 from steelyard.runtime.engine.stats import Counters
 from steelyard.runtime.logfiles import LogFiles
 
@@ -79,7 +79,11 @@ class Service:
         if self.asked:
             return
         self.asked = True
-        await self._end(self.body.stop_signal if self.body else "")
+        try:
+            await self._end(self.body.stop_signal if self.body else "")
+        except SteelyardError:
+            self.asked = False  # it was not told: the manager is away
+            raise
 
     async def insist(self) -> None:
         self.asked = True
@@ -109,16 +113,14 @@ class Service:
 async def read_log(client: Docker, id: str, lines: int) -> str:  # noqa: A002
     """The last lines that a service's task printed, wherever it ran."""
     async with asyncio.timeout(_PATIENCE):
-        words = client.services.logs(id, stdout=True, stderr=True, tail=str(lines))
-        return "".join(await cast("Awaitable[list[str]]", words))  # it is annotated wrongly
+        return await engine_log(client, f"services/{id}", lines)
 
 
 async def keep_log(client: Docker, id: str, name: str, logs: LogFiles) -> None:  # noqa: A002
     """A service's log goes with it; its end is kept with those of other runtimes."""
     with contextlib.suppress(*_TROUBLE):
         text = await read_log(client, id, KEPT_LINES)
-        with logs.append(name) as file:
-            file.write(text.encode())
+        await asyncio.to_thread(logs.keep, name, text)
 
 
 async def discard(client: Docker, id: str, name: str, logs: LogFiles) -> None:  # noqa: A002

@@ -1,0 +1,181 @@
+"""What an engine keeps of a container's, or a service's, output: read as a stream, within bounds.
+
+The answer of an engine is a sequence of frames, each with a head of 8 bytes: one for the stream,
+three of nothing, four for the length (Docker Engine API, "Attach to a container"). A frame is one
+line, or a piece of a line that is longer than 16 KiB. aiodocker would collect all frames in memory,
+which may be the 30 MB that LOG_OPTIONS allow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import aiohttp
+from aiodocker import Docker
+from aiodocker.exceptions import DockerError
+
+from steelyard.runtime.base import Line, Shown
+from steelyard.runtime.engine.connection import missing, told
+from steelyard.runtime.log_text import ALL, MOST, Splitter, last_lines, newest
+from steelyard.runtime.logfiles import LogFiles
+
+_HEAD = struct.Struct(">BxxxL")
+_AGAIN = 1.0  # seconds until an engine that went away is asked again
+_LAST = 1.0  # seconds in which an engine tells the last lines of a worker that ended
+_SECOND = 10**9  # nanoseconds
+
+
+async def read_log(client: Docker, path: str, lines: int) -> str:
+    """The last lines of `containers/ID` or `services/ID`, ended or not."""
+    kept: deque[bytes] = deque()
+    size, whole = 0, True
+    async with aclosing(_frames(client, path, tail=lines)) as frames:
+        async for frame in frames:
+            kept.append(frame)
+            size += len(frame)
+            while size - len(kept[0]) > MOST:
+                size -= len(kept.popleft())
+                whole = False
+    text = b"".join(kept)
+    return last_lines(text[-MOST:], lines, whole=whole and size <= MOST).decode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an engine has the log of a worker that runs."""
+
+    client: Docker
+    path: str  # `containers/ID` or `services/ID`
+    over: asyncio.Event  # nothing of the worker is left
+
+
+async def worker_lines(
+    source: Source | None,
+    kept: LogFiles,
+    name: str,
+    last: int | None,
+    shown: Shown,
+    *,
+    follow: bool,
+) -> AsyncGenerator[Line]:
+    """Yield what the engine has of a worker that runs, and we of one that has ended."""
+    if source is None:
+        for text in newest(filter(shown, await asyncio.to_thread(_kept, kept, name)), last):
+            yield Line(text)
+        return
+    with told(f"no log of worker {name}"):
+        found, at = await _last(source, last, shown)
+        for line in found:
+            yield line
+        if follow:
+            async with aclosing(_follow(source, at)) as lines:
+                async for line in lines:
+                    if shown(line.text):
+                        yield line
+
+
+async def _last(source: Source, last: int | None, shown: Shown) -> tuple[list[Line], int]:
+    """The last lines, and when the very last one was printed, in nanoseconds since the epoch."""
+    if last is None:
+        return [], 0
+    recent: deque[tuple[Line, int]] = deque()  # each with its bytes
+    at = size = 0
+    # More than are wanted, as some are not shown.
+    tail = last * 10 + 100
+    async with aclosing(_frames(source.client, source.path, tail=tail, timestamps=True)) as frames:
+        async for frame in frames:
+            at, text = _parse(frame)
+            if not shown(text):
+                continue
+            recent.append((Line(text, at / _SECOND), len(frame)))
+            size += len(frame)
+            while len(recent) > last or size > MOST:
+                size -= recent.popleft()[1]
+    return [line for line, _ in recent], at
+
+
+async def _follow(source: Source, at: int) -> AsyncGenerator[Line]:
+    """Yield lines printed after that time, until the worker is over.
+
+    An engine that was away tells what came since.
+    """
+    while True:
+        since = {"since": _since(at)} if at else {}
+        known = at  # an engine tells the lines of that instant once more
+        try:
+            frames = _frames(source.client, source.path, follow=True, timestamps=True, **since)
+            async with aclosing(_until(source.over, frames)) as coming:
+                async for frame in coming:
+                    at, text = _parse(frame)
+                    if at > known:
+                        yield Line(text, at / _SECOND)
+        except DockerError as error:
+            if missing(error):
+                return
+        except (aiohttp.ClientError, OSError):
+            pass
+        if source.over.is_set():
+            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(source.over.wait(), _AGAIN)
+
+
+def _kept(logs: LogFiles, name: str) -> list[str]:
+    splitter = Splitter()
+    return [*splitter.feed(logs.begin(name, ALL).text), *splitter.end()]
+
+
+async def _frames(client: Docker, path: str, **asked: Any) -> AsyncGenerator[bytes]:
+    """What the frames of the answer hold."""
+    # aiodocker has no public way to read a log as a stream without following it.
+    query = client._query(
+        f"{path}/logs",
+        params={"stdout": True, "stderr": True, **asked},
+        timeout=aiohttp.ClientTimeout(),
+    )
+    async with query as answer:
+        with suppress(asyncio.IncompleteReadError):  # the end
+            while True:
+                _, length = _HEAD.unpack(await answer.content.readexactly(_HEAD.size))
+                yield await answer.content.readexactly(length)
+
+
+async def _until(over: asyncio.Event, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    """Yield frames until there are no more; a swarm does not always say that there are none."""
+    ended: asyncio.Future[Any] = asyncio.ensure_future(over.wait())
+    coming: asyncio.Future[Any] = asyncio.ensure_future(anext(frames))
+    try:
+        while True:
+            await asyncio.wait({coming, ended}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({coming}, timeout=_LAST)
+            if not coming.done():
+                return
+            try:
+                yield coming.result()
+            except StopAsyncIteration:
+                return
+            coming = asyncio.ensure_future(anext(frames))
+    finally:
+        ended.cancel()
+        coming.cancel()
+        await asyncio.wait({coming, ended})
+        await frames.aclose()
+
+
+def _parse(frame: bytes) -> tuple[int, str]:
+    """When a line was printed, in nanoseconds since the epoch, and the line."""
+    stamp, _, text = frame.removesuffix(b"\n").partition(b" ")
+    second, _, fraction = stamp.decode().removesuffix("Z").partition(".")
+    seconds = int(datetime.fromisoformat(second).replace(tzinfo=UTC).timestamp())
+    return seconds * _SECOND + int(fraction.ljust(9, "0")), text.decode(errors="replace")
+
+
+def _since(at: int) -> str:
+    return f"{at // _SECOND}.{at % _SECOND:09}"
