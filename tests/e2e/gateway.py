@@ -72,12 +72,12 @@ class Gateway:
         return self.log.read_text(errors="replace")
 
     async def ready(self, workers: int | None = None) -> FleetStatus:
-        """Wait until all (or so many) workers serve and the balancers know of them."""
+        """Wait until all (or so many) workers serve and every balancer knows of them."""
 
         def serves(told: FleetStatus) -> bool:
             enough = told.ready >= (told.target if workers is None else workers)
-            current = [b for b in told.balancers if b.connected and b.version >= 0]
-            return enough and bool(current)
+            versions = [b.version for b in told.balancers if b.connected]
+            return enough and bool(versions) and min(versions) >= told.queue_version
 
         return await self.until(serves)
 
