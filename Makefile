@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 # Programs that tests use, and the Debian package where that has another name. In CI none may be
 # missing.
-TOOLS := curl dockerd gcc ip nginx openssl redis-server slowhttptest wrk
+TOOLS := curl dockerd gcc ip nginx openssl redis-server slowhttptest valgrind wrk
 PACKAGE_dockerd := docker.io
 PACKAGE_ip := iproute2
 # Tests run in so many processes. More than there are cores: most of them wait for something.

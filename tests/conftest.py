@@ -63,6 +63,7 @@ THINGS: dict[str, Callable[[], bool]] = {
     "root": lambda: os.geteuid() == 0,
     "redis": lambda: shutil.which("redis-server") is not None,
     "slowhttptest": lambda: shutil.which("slowhttptest") is not None,
+    "valgrind": lambda: shutil.which("valgrind") is not None,
     "wrk": lambda: find("wrk") is not None,
 }
 

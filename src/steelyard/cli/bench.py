@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from steelyard.cli.bench_balancer import bench_balancer
+from steelyard.cli.bench_instructions import bench_instructions
 from steelyard.cli.bench_lab import bench_lab
 from steelyard.cli.bench_mesh import bench_mesh
 from steelyard.cli.bench_mesh_faults import bench_mesh_faults
@@ -21,6 +22,7 @@ def bench_app() -> typer.Typer:
         no_args_is_help=True,
     )
     app.command("balancer")(bench_balancer)
+    app.command("instructions")(bench_instructions)
     app.command("tail")(bench_tail)
     app.command("select")(bench_select)
     app.command("lab")(bench_lab)
