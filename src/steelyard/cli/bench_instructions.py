@@ -35,15 +35,16 @@ def bench_instructions(
         str | None, typer.Option(metavar="NAMES", help=f"Any of {','.join(CHOICES)}.")
     ] = None,
     requests: Annotated[
-        int, typer.Option(min=10, max=100_000, help="How many requests are counted.")
-    ] = 1000,
+        int, typer.Option(min=10, max=100_000, help="How many requests a round counts.")
+    ] = 500,
+    rounds: Annotated[int, typer.Option(min=1, max=100, help="Their median is told.")] = 3,
     json: JsonOption = False,
 ) -> None:
     """Instructions per request of our balancer, whatever else the machine does (valgrind)."""
     trees = [*map(named, beside or []), Tree(HERE)]
     cases = chosen("case", case, CHOICES)
     with RichWatcher(Messages()) as watcher:
-        counts = measure(trees, cases, requests, watcher)
+        counts = measure(trees, cases, requests, rounds, watcher)
     if json:
         print_json(Counts(counts=counts))
         return
