@@ -45,7 +45,7 @@ REPORTS = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     policy=st.sampled_from(sorted(POLICIES)),
     history=st.sampled_from([1, 20]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.core.status import FleetStatus, status
+from steelyard.core.status import BalancerStatus, FleetStatus, status
 from tests.core.driver import Driver
 
 
@@ -21,3 +21,21 @@ def test_the_status_tells_workers_decisions_and_balancers():
     assert told.decisions[0].action == "start"
     assert told.ready == 2
     assert FleetStatus.model_validate_json(told.model_dump_json()) == told
+
+
+def test_a_queue_is_known_when_every_connected_balancer_has_reported_it():
+    """A balancer that serves from an older queue may not know a worker that is ready."""
+    d = Driver().booted()
+    version = d.fleet.publication.queue.version
+    assert not status(d.fleet, d.now).known, "there is no balancer"
+    told = status(d.fleet, d.now)
+    current = BalancerStatus(name="a", connected=True, version=version, inflight=0, waiting=0)
+    late = current.model_copy(update={"name": "b", "version": version - 1})
+    lost = late.model_copy(update={"connected": False})
+
+    def known(*balancers: BalancerStatus) -> bool:
+        return told.model_copy(update={"balancers": list(balancers)}).known
+
+    assert known(current)
+    assert known(current, lost)
+    assert not known(current, late)

@@ -76,8 +76,7 @@ class Gateway:
 
         def serves(told: FleetStatus) -> bool:
             enough = told.ready >= (told.target if workers is None else workers)
-            versions = [b.version for b in told.balancers if b.connected]
-            return enough and bool(versions) and min(versions) >= told.queue_version
+            return enough and told.known
 
         return await self.until(serves)
 

@@ -9,6 +9,7 @@ from steelyard.lab.compare import FASTER, LINE, MESH, PULL, SCENARIOS, SEEDS_PUL
 from steelyard.select import KEYED, POLICIES
 from tests.lab.watch import Counting
 
+pytestmark = pytest.mark.xdist_group("compare")  # one run for all tests
 WISH = Compare(units=400, runs=6)
 
 

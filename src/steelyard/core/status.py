@@ -85,6 +85,12 @@ class FleetStatus(_Part):
         """How many workers serve."""
         return sum(worker.ready and worker.state not in _LEAVING for worker in self.workers)
 
+    @property
+    def known(self) -> bool:
+        """Whether every connected balancer, and there is one, has reported the newest queue."""
+        versions = [one.version for one in self.balancers if one.connected]
+        return bool(versions) and min(versions) >= self.queue_version
+
 
 _LEAVING = {State.SUNDOWN, State.SHUTDOWN}
 

@@ -31,9 +31,12 @@ CYCLE = (
 
 
 def settled(told: FleetStatus, count: int, without: str = "") -> bool:
-    """Whether there are exactly so many workers, all serving, and this one is gone."""
+    """Whether there are `count` workers, all serving, without this one, and all balancers know it.
+
+    A balancer that has heard of one worker only would have none when that worker is killed.
+    """
     names = {worker.name for worker in told.workers}
-    return told.ready == len(names) == count and without not in names
+    return told.known and told.ready == len(names) == count and without not in names
 
 
 def happen(gateway: Gateway, kind: Kind, count: int, began: float) -> Event:
