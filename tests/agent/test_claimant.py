@@ -93,7 +93,7 @@ async def test_a_leader_that_is_refused_stops_at_once():
 
 @in_virtual_time
 async def test_a_process_that_was_held_up_leads_no_more():
-    """A process that was paused for too long no longer leads, even if the store grants it the lease."""
+    """A process that was paused for too long no longer leads, whatever the store answers."""
     now = 0.0
     first = Claimant(MemoryStore("app", clock), 60, clock=lambda: now)
     await first.win()

@@ -150,7 +150,7 @@ async def test_a_stop_that_leaves_the_workers_leaves_their_records(world: World)
 
 
 async def test_who_has_lost_the_lease_leaves_everything_as_it_is(world: World):
-    """An agent that lost the lease stops no worker, even if it is asked to stop at the same time."""
+    """An agent that lost the lease stops no worker, even if it is asked to stop as well."""
     async with world.term() as leading:
         names = await until(world.two_known)
         world.lease.taken.set()

@@ -15,7 +15,7 @@ class Problem(BaseModel):
 
 def refusals(**reasons: str) -> dict[int | str, dict[str, Any]]:
     """The statuses of a route besides 200, as its OpenAPI document lists them."""
-    # FastAPI's `model` would list the refusals of a route in plain text as plain text, too.
+    # With FastAPI's `model`, a route that answers in plain text would list refusals as plain text.
     content = {"application/json": {"schema": Problem.model_json_schema()}}
     return {
         int(status.removeprefix("status")): {"description": why, "content": content}

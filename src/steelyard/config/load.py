@@ -1,4 +1,4 @@
-"""From files, environment and flags to one Settings; later ones win, all problems told at once."""
+"""Makes one Settings from file, environment and flags, or one error that names every problem."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def load_settings(
 
 
 def combine(layers: Sequence[Layer]) -> Settings:
-    """One Settings from what the layers give, the last one first."""
+    """One Settings from all layers; a later layer wins over an earlier one."""
     keys = {key.dotted: key for key in every_key()}
     given: dict[str, Given] = {}
     for layer in layers:
@@ -48,7 +48,7 @@ def combine(layers: Sequence[Layer]) -> Settings:
     try:
         settings = Settings.model_validate(_nested(keys, given))
     except ValidationError as error:
-        # With a source unread, two keys may clash only because one of them was not seen.
+        # If a source could not be read, two keys may seem to clash because one of them is unknown.
         problems += explain(error, keys, given, rules=all(layer.complete for layer in layers))
     if problems:
         raise UsageError(_message(problems))

@@ -64,7 +64,7 @@ class Fleet:
         self.absence = Absence()
         self.closing = False
         self.left: tuple[str, ...] | None = None  # workers that may run on after the close
-        self._close_by = 0.0  # how long a close waits for a runtime that is away
+        self._close_by = 0.0  # when a close stops waiting for a runtime that is away
         self._last_action: float | None = None
         # Adopted workers that have not been probed yet: no queue is published before they are.
         self._unproven: set[str] = set()

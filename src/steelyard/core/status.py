@@ -78,7 +78,7 @@ class FleetStatus(_Part):
     workers: list[WorkerStatus]
     balancers: list[BalancerStatus]
     decisions: list[DecisionStatus]
-    notes: list[str] = []  # settings that cannot be fulfilled on this machine
+    notes: list[str] = []  # anything else that is wrong: settings, the store, the supervisor
 
     @property
     def ready(self) -> int:

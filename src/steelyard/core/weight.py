@@ -17,7 +17,7 @@ STEP = 1 / 3  # the share of the way to its goal that a weight moves at each tic
 
 
 def published(weight: float) -> float:
-    """The weight that balancers are told: a multiple of a quarter.
+    """The weight that balancers are told, rounded to a multiple of `GRAIN`.
 
     Finer differences are noise: with them, idle workers would be ranked instead of taking turns,
     and balancers would have to rebuild their rings with every queue.

@@ -1,4 +1,4 @@
-"""The step policy, as playbooks: a load over time, and what the policy says."""
+"""The step policy, as playbooks: a load over time, and the verdicts of the policy."""
 
 from __future__ import annotations
 
