@@ -150,7 +150,7 @@ async def test_a_start_that_fails_is_told_of():
 
 
 async def test_what_is_cancelled_is_left_as_it_is(slow: Slow):
-    """A cancelled start is not undone, because another agent takes care of the worker."""
+    """A cancelled stop leaves its worker running, as another agent takes care of it."""
     desk = Desk(slow)
     await StubRuntime.start(slow, "a")
     desk.executor.stop("a")

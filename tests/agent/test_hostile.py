@@ -104,7 +104,7 @@ async def test_an_event_that_raises_is_refused_logged_and_counted(
 
 
 async def test_commands_given_before_an_event_raised_are_executed(served: Served):
-    """The state of the fleet relies on the commands that it gave before the exception."""
+    """Commands from before the exception are executed, as the state of the fleet assumes it."""
     served.boot()
     agent = served.agent
 

@@ -131,7 +131,7 @@ async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 async def test_a_stop_ends_the_workers_and_their_records(world: World):
-    """A stop ends workers under way, and their records are deleted before the term is over."""
+    """A term ends only when its workers have ended and their records are deleted."""
     async with world.term() as leading:
         await until(world.two_known)
         os.kill(os.getpid(), signal.SIGTERM)

@@ -17,7 +17,7 @@ from tests.runtime.test_strangers import NOBODY
 
 
 def test_a_child_is_found_until_it_is_struck_out(tmp_path):
-    """A later supervisor finds a child in the file until it is removed."""
+    """A later supervisor finds a child in the file until the child is removed from it."""
     file = PidFile.open(tmp_path / "gateways" / "up")
     with subprocess.Popen(["sleep", "60"]) as child:
         file.enter("balancer", "balancer-0", child.pid)
@@ -85,7 +85,7 @@ def test_one_supervisor_holds_it(tmp_path):
 
 
 def test_which_gateways_have_one(tmp_path):
-    """A gateway without an agent is identified by its address, and only one can have the file."""
+    """A gateway without an agent has the pid file of its address, unless another one holds it."""
 
     def settings(port: int, lease: float = 0.0) -> Settings:
         gateway = Gateway(listen=Address("127.0.0.1", port))

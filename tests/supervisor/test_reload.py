@@ -250,9 +250,8 @@ async def test_without_a_queue_nobody_takes_over(tmp_path, worker, monkeypatch):
     """While the agent is away, the old balancers go on with its last queue."""
     tried = asyncio.Event()
     monkeypatch.setattr(reload, "patience", tried.wait)
-    others = (
-        psutil.Process().children()
-    )  # one worker of tests/demo lives until the end of the session
+    # One worker of tests/demo lives until the end of the test session.
+    others = psutil.Process().children()
     settings = one_balancer().model_copy(update={"state": tmp_path})
     settings.token_file.write_text(TOKEN)
     agent = FakeAgent(r"/v1/queue\?balancer=balancer-0%40.*")

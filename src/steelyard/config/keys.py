@@ -94,7 +94,7 @@ class Key:
 
     @property
     def expects(self) -> str:
-        """A phrase to go after “expected”."""
+        """The phrase after “expected” in a message about a wrong value."""
         phrase = self.kind.expects(self.bounds)
         return f"{phrase}, or none" if self.optional else phrase
 

@@ -26,7 +26,8 @@ def load_settings(
 ) -> Settings:
     """The settings, or a UsageError that names every problem.
 
-    `flags` and `overrides` are by dotted key; overrides are values, not text, and win over all.
+    `flags` and `overrides` are given by dotted key. Overrides are values instead of text, and win
+    over all other sources.
     """
     layers = [
         read_file(file) if file else Layer({}),

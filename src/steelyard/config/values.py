@@ -43,7 +43,7 @@ class Kind:
     show: Callable[[Any], str] = str
 
     def expects(self, bounds: str = "") -> str:
-        """A phrase to go after “expected”."""
+        """The phrase after “expected” in a message about a wrong value."""
         phrase = f"{self.noun} {bounds}".rstrip()
         return f"{phrase}, for instance {self.examples}" if self.examples else phrase
 

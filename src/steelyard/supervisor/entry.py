@@ -83,7 +83,7 @@ def _balance(role: Role) -> None:
 
     def begin(knows: bool) -> bool:
         if role.successor and not knows:
-            raise NoQueueError("no queue came from the agent, so the old balancers go on")
+            raise NoQueueError("no queue from the agent, so the old balancers go on")
         return stand_by(channel)
 
     channel = socket.socket(fileno=role.channel)
