@@ -26,7 +26,7 @@ TOKEN = "right-token"
 
 @dataclass
 class Served:
-    """An agent, told what to think by the test, and where its API is."""
+    """An agent that gets its events from the test, and the port of its API."""
 
     agent: Agent
     port: int
@@ -43,7 +43,7 @@ class Served:
         )
 
     def boot(self) -> list[str]:
-        """Two workers that serve; their names."""
+        """Boot two workers, and return their names."""
         self.agent.tell(ev.Reconciled(0.0, ()))
         names = [worker.name for worker in self.agent.fleet.roster]
         for number, name in enumerate(names):
@@ -57,9 +57,9 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     settings = Settings(
         state=tmp_path,
         application=Application(name="app", command=("serve",)),
-        runtime=Runtime(ports=(20000, 20031)),  # so that nobody can ask for thousands of workers
+        runtime=Runtime(ports=(20000, 20031)),  # few: no test can ask for thousands of workers
         scaling=Scaling(min=2, max=4),
-        probe=Probe(failures=10**6, interval=3600),  # the test says who is ready
+        probe=Probe(failures=10**6, interval=3600),  # the test decides which workers are ready
     )
     agent = Agent(settings, build_fleet(settings, None), StubRuntime(), Writer(MemoryStore("app")))
     with listen(Address("127.0.0.1", 0), 16, "--agent-listen") as sock:

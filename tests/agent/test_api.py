@@ -24,7 +24,7 @@ GUARDED = [
 @pytest.mark.parametrize(("method", "path"), GUARDED)
 @pytest.mark.parametrize("token", [None, "wrong-token"])
 async def test_without_the_token_nothing_is_told_or_done(served: Served, method, path, token):
-    """401, with what is missing."""
+    """A request without the right token is answered 401, and the answer names the token."""
     async with served.http(token) as client:
         answer = await client.request(method, path)
     assert answer.status_code == 401
@@ -32,21 +32,21 @@ async def test_without_the_token_nothing_is_told_or_done(served: Served, method,
 
 
 async def test_every_route_but_the_health_check_is_guarded(served: Served):
-    """A new route cannot be forgotten in the list above."""
+    """Every route of the API needs the token, also one that the list above does not have."""
     async with served.http() as client:
         paths = (await client.get("/v1/openapi.json")).json()["paths"]
     assert set(paths) == {"/healthz"} | {path.replace("/w/", "/{name}/") for _, path in GUARDED}
 
 
 async def test_the_health_check_is_open(served: Served):
-    """It tells nothing but that the agent is there."""
+    """The health check needs no token, and returns nothing but that the agent answers."""
     async with served.http(None) as client:
         answer = await client.get("/healthz")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
 
 
 async def test_status_workers_and_decisions_are_told(served: Served):
-    """As the fleet knows them."""
+    """The API returns the workers and decisions of the fleet."""
     names = served.boot()
     async with served.http() as client:
         status = (await client.get("/v1/status")).json()
@@ -58,7 +58,7 @@ async def test_status_workers_and_decisions_are_told(served: Served):
 
 
 async def test_limits_are_changed(served: Served):
-    """At once, and kept."""
+    """New limits apply at once, and are stored."""
     served.boot()
     async with served.http() as client:
         answer = await client.put("/v1/limits", json={"min": 3, "max": 6})
@@ -68,7 +68,7 @@ async def test_limits_are_changed(served: Served):
 
 @pytest.mark.parametrize("wanted", [{"min": 5, "max": 2}, {"min": 0, "max": 2}, {"min": 1}])
 async def test_impossible_limits_are_refused(served: Served, wanted):
-    """And change nothing."""
+    """Impossible limits are answered 422 and change nothing."""
     async with served.http() as client:
         answer = await client.put("/v1/limits", json=wanted)
     assert answer.status_code == 422
@@ -76,7 +76,7 @@ async def test_impossible_limits_are_refused(served: Served, wanted):
 
 
 async def test_a_worker_is_drained(served: Served):
-    """By name; an unknown one is 404."""
+    """A worker is drained by its name, and an unknown name is answered 404."""
     first, _ = served.boot()
     async with served.http() as client:
         answer = await client.post(f"/v1/workers/{first}/drain")
@@ -87,7 +87,7 @@ async def test_a_worker_is_drained(served: Served):
 
 
 async def test_the_only_ready_worker_is_not_drained(served: Served):
-    """Its clients would get 503 until the replacement has booted."""
+    """Without the only ready worker clients would get 503 until its replacement has booted."""
     first, second = served.boot()
     served.agent.tell(Exited(second, "killed by SIGKILL"))
     async with served.http() as client:
@@ -98,7 +98,7 @@ async def test_the_only_ready_worker_is_not_drained(served: Served):
 
 
 async def test_logs_of_an_unknown_worker_are_404(served: Served):
-    """With a sentence."""
+    """The answer for an unknown worker is 404, with its name in a sentence."""
     async with served.http() as client:
         answer = await client.get("/v1/workers/nobody/logs")
     assert answer.status_code == 404
@@ -106,14 +106,14 @@ async def test_logs_of_an_unknown_worker_are_404(served: Served):
 
 
 async def test_the_configuration_is_told(served: Served):
-    """As it is in force."""
+    """The API returns the configuration that is in force."""
     async with served.http() as client:
         told = (await client.get("/v1/config")).json()
     assert told["scaling"]["max"] == 4
 
 
 async def test_metrics_are_in_prometheus_text(served: Served):
-    """Ready to be scraped."""
+    """The metrics are in the text format of Prometheus."""
     served.boot()
     async with served.http() as client:
         answer = await client.get("/metrics")
@@ -122,7 +122,7 @@ async def test_metrics_are_in_prometheus_text(served: Served):
 
 
 async def test_more_workers_than_ports_are_refused(served: Served):
-    """As in the configuration; a slip of the finger must not start a million workers."""
+    """A max above the number of ports is refused, as it may be a typing error."""
     served.boot()
     async with served.http() as client:
         answer = await client.put("/v1/limits", json={"min": 1, "max": 100_000})
@@ -132,7 +132,7 @@ async def test_more_workers_than_ports_are_refused(served: Served):
 
 
 async def test_the_configuration_is_told_without_the_password_of_the_store(served: Served):
-    """Everything else as it is."""
+    """The API returns the configuration with the password of the store left out."""
     store = Store(url="redis://me:secret@127.0.0.1:1/2?password=secret")
     served.agent.settings = served.agent.settings.model_copy(update={"store": store})
     async with served.http() as client:

@@ -1,4 +1,4 @@
-"""From settings to fleet and drivers."""
+"""Building a fleet and its drivers from the settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from steelyard.core.scaling.target import TargetPolicy, Tracking
 
 
 def test_every_rule_comes_from_its_setting():
-    """No number is lost or swapped on the way."""
+    """Each rule of the fleet has the value of its own setting."""
     rules = build_rules(Settings(
         application=Application(name="shop", command=("serve", "a b")),
         probe=Probe(failures=3, boot=31, hung=32),
@@ -45,7 +45,7 @@ def test_every_rule_comes_from_its_setting():
 
 
 def test_the_policy_comes_by_name_with_its_thresholds():
-    """`fixed` has none."""
+    """The policy is the one that the settings name, with its thresholds; `fixed` has none."""
     assert isinstance(build_policy(Settings(scaling=Scaling(policy="fixed"))), Fixed)
     policy = build_policy(Settings(scaling=Scaling(
         low=1, high=2, critical=3, up=4, down=5, cooldown=6, dwell_up=7, dwell_down=8
@@ -57,7 +57,7 @@ def test_the_policy_comes_by_name_with_its_thresholds():
 
 
 def test_targets_come_with_their_windows():
-    """The same for both policies that follow them."""
+    """Both policies that follow targets get the same targets and windows."""
     scaling = {
         "target_utilization": 1, "target_in_flight": 2, "target_wait": 3, "tolerance": 4,
         "window": 6, "stabilization": 7, "panic_window": 5, "panic": 108, "history": 9,
@@ -75,7 +75,7 @@ def test_targets_come_with_their_windows():
 
 
 def test_the_defaults_are_those_of_the_policies():
-    """What the lab measures is what an agent runs that was told nothing else."""
+    """The defaults of settings and policies are equal, so the lab measures what agents run."""
     target = build_policy(Settings(scaling=Scaling(policy="target")))
     ahead = build_policy(Settings(scaling=Scaling(policy="predictive")))
     assert isinstance(target, TargetPolicy)
@@ -86,7 +86,7 @@ def test_the_defaults_are_those_of_the_policies():
 
 
 def test_names_are_never_used_twice():
-    """They carry the application's name, and can be DNS names."""
+    """Names of workers are unique, have the application's name in them, and are valid DNS names."""
     name = worker_names("shop")
     names = {name() for _ in range(1000)}
     assert len(names) == 1000
@@ -94,13 +94,13 @@ def test_names_are_never_used_twice():
 
 
 def test_the_machine_is_measured():
-    """As others measure it."""
+    """The cores and the memory of the machine are those that other programs find."""
     assert this_machine().memory == psutil.virtual_memory().total
     assert this_machine().cpus == psutil.cpu_count()
 
 
 def test_each_life_of_a_fleet_has_an_epoch_of_its_own():
-    """Versions of an earlier agent must not be taken for this one's."""
+    """Epochs differ, so that versions of an earlier agent are not taken for this one's."""
     settings = Settings()
     epochs = {build_fleet(settings, None).publication.epoch for _ in range(3)}
     assert len(epochs) == 3
@@ -108,6 +108,6 @@ def test_each_life_of_a_fleet_has_an_epoch_of_its_own():
 
 @pytest.mark.parametrize("kind", ["process", "docker", "swarm", "stub"])
 def test_a_runtime_is_built_by_its_kind(kind):
-    """Each there is; none is opened by it."""
+    """Each kind of runtime can be built, which does not open it."""
     image = {"image": "shop:2", "port": 8000} if kind in {"docker", "swarm"} else {}
     assert build_runtime(Settings(runtime=Runtime(kind=kind, **image))).kind == kind

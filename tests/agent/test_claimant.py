@@ -1,4 +1,4 @@
-"""The claimant, with a store that can be taken away, in virtual time."""
+"""The claimant, with a store that can fail, in virtual time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fragile(MemoryStore):
 
 @in_virtual_time
 async def test_the_first_leads_and_the_next_when_it_lets_go():
-    """No two have one name, even in one process."""
+    """The second agent of one process leads only after the first has released the lease."""
     store = MemoryStore("app", clock)
     first, second = Claimant(store, 60, clock), Claimant(store, LEASE, clock)
     await first.win()
@@ -44,7 +44,7 @@ async def test_the_first_leads_and_the_next_when_it_lets_go():
 
 @in_virtual_time
 async def test_a_leader_that_is_silent_is_followed():
-    """It claims no more, as if it were killed."""
+    """A leader that no longer claims, as if it were killed, is replaced."""
     store = MemoryStore("app", clock)
     first, second = Claimant(store, LEASE, clock), Claimant(store, LEASE, clock)
     await first.win()
@@ -54,7 +54,7 @@ async def test_a_leader_that_is_silent_is_followed():
 
 @in_virtual_time
 async def test_a_leader_keeps_its_lease_for_longer_than_it_lasts():
-    """As long as it asks for it."""
+    """A leader keeps its lease as long as it renews it."""
     store = MemoryStore("app", clock)
     first = Claimant(store, 1.0, clock)
     await first.win()
@@ -68,7 +68,7 @@ async def test_a_leader_keeps_its_lease_for_longer_than_it_lasts():
 @pytest.mark.parametrize("trouble", ["down", "hangs"])
 @in_virtual_time
 async def test_a_leader_without_its_store_stops_in_time(trouble: str):
-    """Before anybody else can be granted the lease."""
+    """A leader without its store stops before another agent can be granted the lease."""
     store = Fragile("app", clock)
     first = Claimant(store, LEASE, clock)
     await first.win()
@@ -80,24 +80,24 @@ async def test_a_leader_without_its_store_stops_in_time(trouble: str):
 
 @in_virtual_time
 async def test_a_leader_that_is_refused_stops_at_once():
-    """With its own clock saying that there is time left; the store was emptied, say."""
+    """A refusal ends a term before the grant expires, for instance after the store was emptied."""
     store = MemoryStore("app", clock)
     first = Claimant(store, 60, clock=lambda: 0.0)
     await first.win()
     await store.release(first.holder)
     await store.claim("somebody", 60)
-    first._lease.seconds = 0.2  # claims soon
+    first._lease.seconds = 0.2  # so that it sends its next claim soon
     assert await first.keep() == "somebody leads"
     assert not first.leads()
 
 
 @in_virtual_time
 async def test_a_process_that_was_held_up_leads_no_more():
-    """Even though the store would have it lead."""
+    """A process that was paused for too long no longer leads, whatever the store answers."""
     now = 0.0
     first = Claimant(MemoryStore("app", clock), 60, clock=lambda: now)
     await first.win()
     assert first.leads()
     now = 50.0
     assert not first.leads()
-    assert await first.keep() == "this process was held up for too long"
+    assert await first.keep() == "this process was paused for too long"

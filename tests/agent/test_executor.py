@@ -13,7 +13,7 @@ from steelyard.runtime.stub import StubRuntime
 
 
 class Slow(StubRuntime):
-    """A runtime that begins each start and each stop, and ends it when the test says so."""
+    """A runtime whose starts and stops end when the test says so."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Slow(StubRuntime):
 
 
 class Desk:
-    """An executor, what it tells, and whether its agent may act."""
+    """An executor, the events that it reports, and whether its agent may act."""
 
     def __init__(self, runtime: StubRuntime) -> None:
         self.told: list[Event] = []
@@ -55,13 +55,13 @@ async def slow() -> Slow:
 
 
 async def settled() -> None:
-    """Every task that can go on has gone on."""
+    """Let every task run until it has to wait."""
     for _ in range(10):
         await asyncio.sleep(0)
 
 
 async def test_a_stop_waits_for_the_start_of_its_worker(slow: Slow):
-    """A stop that overtook the start would find nothing, and the worker would live on unseen."""
+    """A stop that overtook the start would find nothing to stop, and the worker would run on."""
     desk = Desk(slow)
     desk.executor.start("a")
     desk.executor.stop("a")
@@ -75,7 +75,7 @@ async def test_a_stop_waits_for_the_start_of_its_worker(slow: Slow):
 
 
 async def test_a_kill_waits_for_the_start_of_its_worker(slow: Slow):
-    """Nor does a worker slip through when the agent is told to end at once."""
+    """A worker that is being started is also killed when the agent must end at once."""
     desk = Desk(slow)
     desk.executor.start("a")
     assert await slow.begun.get() == "start a"
@@ -88,7 +88,7 @@ async def test_a_kill_waits_for_the_start_of_its_worker(slow: Slow):
 
 
 async def test_a_kill_does_not_wait_for_a_stop(slow: Slow):
-    """The stop gives the worker a grace, which is what somebody lost patience with."""
+    """A kill does not wait for the grace that a stop gives the worker."""
     desk = Desk(slow)
     await StubRuntime.start(slow, "a")
     desk.executor.stop("a")
@@ -113,7 +113,7 @@ async def test_workers_do_not_wait_for_each_other(slow: Slow):
 
 
 async def test_nothing_is_started_or_stopped_without_the_lease():
-    """The worker belongs to the agent that leads now."""
+    """An agent without the lease starts and stops no worker, as another agent leads."""
     desk = Desk(StubRuntime())
     await desk.runtime.start("running")
     desk.leads = False
@@ -140,7 +140,7 @@ async def test_the_lease_is_asked_for_at_the_last_moment(slow: Slow):
 
 
 async def test_a_start_that_fails_is_told_of():
-    """With the reason that the runtime gave."""
+    """A failed start is reported with the reason that the runtime gave."""
     desk = Desk(StubRuntime())
     desk.runtime.fail_next_start("no such command")
     desk.executor.start("a")
@@ -150,7 +150,7 @@ async def test_a_start_that_fails_is_told_of():
 
 
 async def test_what_is_cancelled_is_left_as_it_is(slow: Slow):
-    """Another agent sees to it."""
+    """A cancelled stop leaves its worker running, as another agent takes care of it."""
     desk = Desk(slow)
     await StubRuntime.start(slow, "a")
     desk.executor.stop("a")

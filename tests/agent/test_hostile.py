@@ -1,4 +1,4 @@
-"""A running agent, and a WebSocket client that has the token and means no good."""
+"""A running agent, and a hostile WebSocket client that has the token."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def running(served: Served) -> AsyncIterator[asyncio.Task[None]]:
 
 
 async def ticks(served: Served, running: asyncio.Task[None], many: int) -> None:
-    """Wait for so many queues, each of which is the outcome of a tick."""
+    """Wait for so many queues; each tick publishes one."""
     async with served.link("witness") as link:
         for _ in range(many):
             queue = asyncio.create_task(link.recv())
@@ -52,7 +52,7 @@ async def ticks(served: Served, running: asyncio.Task[None], many: int) -> None:
 async def test_an_impossible_number_closes_the_link_and_nothing_else(
     served: Served, running: asyncio.Task[None], seconds: str
 ):
-    """The agent goes on measuring and publishing."""
+    """A number out of bounds closes the link, and the agent goes on measuring and publishing."""
     first, _ = served.boot()
     async with served.link("evil") as link:
         await link.send(hostile(first, seconds))
@@ -65,7 +65,7 @@ async def test_an_impossible_number_closes_the_link_and_nothing_else(
 async def test_the_greatest_and_the_least_number_do_no_harm(
     served: Served, running: asyncio.Task[None], seconds: str
 ):
-    """A report within the bounds is taken in."""
+    """A report with the greatest or least number within the bounds is accepted."""
     first, _ = served.boot()
     async with served.link("evil") as link:
         await link.send(hostile(first, seconds))
@@ -88,13 +88,13 @@ class Broken:
 async def test_an_event_that_raises_is_refused_logged_and_counted(
     served: Served, running: asyncio.Task[None], caplog: pytest.LogCaptureFixture
 ):
-    """The agent goes on, and what the fleet had decided before is done."""
+    """The agent goes on after an exception in the fleet, and logs and counts it."""
     first, second = served.boot()
     served.agent.fleet.policy = Broken()
     with caplog.at_level(logging.ERROR, "steelyard.agent.loop"):
         await until(lambda: served.agent.metrics.refused_events >= 2)
     assert not running.done()
-    assert "an event of the kind Tick is refused" in caplog.text
+    assert "an event of type Tick was refused" in caplog.text
     served.agent.tell(ev.Exited(first, "killed by SIGKILL"))
     assert second in {worker.name for worker in served.agent.fleet.roster.live()}
     async with served.http() as client:
@@ -104,7 +104,7 @@ async def test_an_event_that_raises_is_refused_logged_and_counted(
 
 
 async def test_commands_given_before_an_event_raised_are_executed(served: Served):
-    """The fleet counts on the start of a worker that it has enrolled."""
+    """Commands from before the exception are executed, as the state of the fleet assumes it."""
     served.boot()
     agent = served.agent
 
@@ -120,7 +120,7 @@ async def test_commands_given_before_an_event_raised_are_executed(served: Served
 
 
 async def test_a_refused_report_is_not_counted(served: Served):
-    """Traffic that the fleet did not take in is not in the metrics, either."""
+    """The metrics leave out the traffic of a report that the fleet could not handle."""
     first, _ = served.boot()
 
     def broken(report: object) -> None:
@@ -134,7 +134,7 @@ async def test_a_refused_report_is_not_counted(served: Served):
 
 @pytest.mark.parametrize("name", ["", "x" * 301, "b%0Aforged"], ids=["empty", "long", "two lines"])
 async def test_a_link_under_an_impossible_name_is_refused(served: Served, name: str):
-    """Names of balancers get into the log, and into the status."""
+    """A balancer cannot connect with an impossible name, as names are logged and shown."""
     with pytest.raises(websockets.InvalidStatus):
         async with served.link(name):
             pass

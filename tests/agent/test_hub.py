@@ -28,7 +28,7 @@ async def until(true) -> None:
 
 
 async def test_a_balancer_gets_the_queue_when_it_connects_and_when_it_changes(served: Served):
-    """Whole, each time."""
+    """A balancer gets the complete queue when it connects and after each change."""
     first, second = served.boot()
     async with served.link("b1") as link:
         queue = parse_queue(await link.recv())
@@ -40,7 +40,7 @@ async def test_a_balancer_gets_the_queue_when_it_connects_and_when_it_changes(se
 
 
 async def test_reports_reach_the_fleet(served: Served):
-    """In-flight counts, and the version that the balancer serves from."""
+    """The fleet learns the in-flight counts and the version of the queue from a report."""
     first, _ = served.boot()
     async with served.link("b1") as link:
         queue = parse_queue(await link.recv())
@@ -51,7 +51,7 @@ async def test_reports_reach_the_fleet(served: Served):
 
 
 async def test_a_wrong_token_is_refused(served: Served):
-    """Before the link is opened."""
+    """A link with a wrong token is refused before it is opened."""
     with pytest.raises(websockets.InvalidStatus) as caught:
         async with served.link("b1", token="wrong"):
             pass
@@ -60,7 +60,7 @@ async def test_a_wrong_token_is_refused(served: Served):
 
 
 async def test_a_malformed_report_closes_the_link_with_its_reason(served: Served):
-    """And is not taken in."""
+    """A malformed report closes the link with a reason and does not reach the fleet."""
     served.boot()
     async with served.link("b1") as link:
         await link.recv()
@@ -70,7 +70,7 @@ async def test_a_malformed_report_closes_the_link_with_its_reason(served: Served
 
 
 async def test_a_report_in_bytes_is_read_all_the_same(served: Served):
-    """JSON is JSON."""
+    """A report in a binary message is accepted like one in a text message."""
     first, _ = served.boot()
     async with served.link("b1") as link:
         await link.send(report("b1", "e", 0, **{first: 3}).encode())
@@ -78,17 +78,17 @@ async def test_a_report_in_bytes_is_read_all_the_same(served: Served):
 
 
 async def test_a_report_under_another_name_closes_the_link(served: Served):
-    """Nobody would ever lose that balancer again, and drains would wait for it."""
+    """A report under another name is refused, or drains would wait for that balancer for ever."""
     served.boot()
     async with served.link("b1") as link:
         await link.send(report("b2", "e", 0))
         await link.wait_closed()
-    assert "not b1" in link.close_reason
+    assert "this link belongs to b1" in link.close_reason
     assert "b2" not in served.agent.fleet.links.by_name
 
 
 async def test_a_broken_link_is_noticed_and_a_new_one_takes_its_place(served: Served):
-    """Lost, then joined again under the same name."""
+    """A balancer whose link broke is lost, and joins again under the same name."""
     served.boot()
     links = served.agent.fleet.links
     async with served.link("b1") as link:
@@ -101,7 +101,7 @@ async def test_a_broken_link_is_noticed_and_a_new_one_takes_its_place(served: Se
 
 
 async def test_an_old_link_that_closes_late_does_not_lose_the_new_one(served: Served):
-    """A balancer that reconnected before its old link was noticed to be dead."""
+    """The end of an old link does not lose a balancer that has reconnected before."""
     served.boot()
     links = served.agent.fleet.links
     old = await served.link("b1")
@@ -114,7 +114,7 @@ async def test_an_old_link_that_closes_late_does_not_lose_the_new_one(served: Se
 
 
 async def test_an_old_link_that_outlives_the_new_one_is_lost_when_it_closes(served: Served):
-    """Its reports bring the balancer back; nobody would ever miss it otherwise."""
+    """A balancer is lost when its last link closes, even if that is the older one."""
     first, _ = served.boot()
     links = served.agent.fleet.links
     async with served.link("b1") as old:

@@ -1,4 +1,4 @@
-"""Limits of an earlier life, with a store that comes later than the agent."""
+"""Limits of an earlier agent, with a store that becomes available after the agent started."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Late(MemoryStore):
     def __init__(self) -> None:
         super().__init__("app")
         self.away = True
-        self.asked = asyncio.Event()  # and it answered
+        self.asked = asyncio.Event()  # set when the limits were read successfully
 
     async def limits(self) -> LimitsRecord | None:
         if self.away:
@@ -39,7 +39,7 @@ async def store(monkeypatch: pytest.MonkeyPatch) -> Late:
 
 
 async def test_they_count_as_soon_as_they_can_be_read(store, served):
-    """The agent began without them."""
+    """Stored limits apply as soon as they can be read, though the agent began without them."""
     await store.write([SaveLimits(KEPT)])
     limits = KeptLimits(store)
     assert await limits.now() is None
@@ -55,13 +55,13 @@ async def test_they_count_as_soon_as_they_can_be_read(store, served):
 @pytest.mark.parametrize(
     ("record", "asked"),
     [
-        (KEPT, LimitsAsked(2, 3)),  # an operator was faster
+        (KEPT, LimitsAsked(2, 3)),  # an operator set limits before the store was back
         (KEPT.model_copy(update={"configured_max": 9}), None),  # the configuration was changed
         (None, None),
     ],
 )
 async def test_they_do_not_count(store, served, record, asked):
-    """An operator was faster, the configuration has changed since, or there are none."""
+    """Stored limits do not apply if an operator or the configuration has newer ones."""
     if record is not None:
         await store.write([SaveLimits(record)])
     limits = KeptLimits(store)
@@ -78,7 +78,7 @@ async def test_they_do_not_count(store, served, record, asked):
 
 
 async def test_a_store_that_is_there_is_asked_once(store, served):
-    """Nothing is caught up with."""
+    """A store that answers at the start is not asked for the limits again."""
     store.away = False
     await store.write([SaveLimits(KEPT)])
     limits = KeptLimits(store)

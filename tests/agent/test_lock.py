@@ -1,4 +1,4 @@
-"""One agent per application."""
+"""The lock: one agent for each application."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ with sole_agent(Path(sys.argv[1])):
 
 
 def test_a_second_agent_is_refused_and_told_who_is_first(tmp_path):
-    """With the pid of the other one."""
+    """The error of a second agent has the pid of the first."""
     with (
         sole_agent(tmp_path / "app"),
-        pytest.raises(UsageError, match=rf"application app runs already \(pid {os.getpid()}\)"),
+        pytest.raises(
+            UsageError, match=rf"application app is already running \(pid {os.getpid()}\)"
+        ),
         sole_agent(tmp_path / "app"),
     ):
         pass
@@ -44,14 +46,14 @@ def test_the_lock_goes_with_a_killed_agent(tmp_path):
 
 
 def test_a_folder_that_cannot_be_is_told(tmp_path):
-    """Here a file stands in its place."""
+    """The error says that the folder cannot be used, here because a file is in its place."""
     (tmp_path / "state").write_text("")
     with pytest.raises(UsageError, match="cannot be used"), sole_agent(tmp_path / "state" / "app"):
         pass
 
 
 def test_agents_with_a_lease_share_it_and_let_no_other_in(tmp_path):
-    """Nor does one without a lease let them in."""
+    """Agents with a lease share the lock; an agent without one excludes them, and they it."""
     with (
         sole_agent(tmp_path / "app", shared=True),
         sole_agent(tmp_path / "app", shared=True),

@@ -1,4 +1,4 @@
-"""Logs over real HTTP: merged, followed, let go."""
+"""Logs over real HTTP: merged, followed, and closed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.waiting import until
 
 
 async def start(served: Served, *names: str) -> StubRuntime:
-    """Workers that the runtime and the fleet know."""
+    """Start these workers in the runtime, and tell the fleet of them."""
     runtime = served.agent.runtime
     assert isinstance(runtime, StubRuntime)
     for name in names:
@@ -34,7 +34,7 @@ def stream(client: httpx.AsyncClient, **query: object):
 
 
 async def told(answer: httpx.Response) -> AsyncIterator[tuple[str, str]]:
-    """Whose lines come, beats left out."""
+    """The worker and text of each line, without heartbeats."""
     async for line in answer.aiter_lines():
         if line:
             found = json.loads(line)
@@ -46,7 +46,7 @@ async def take(lines: AsyncIterator[tuple[str, str]], count: int) -> list[tuple[
 
 
 async def test_lines_of_workers_that_come_and_go_are_one_stream(served: Served):
-    """A new worker's first lines come, and an ended worker's last ones."""
+    """The stream has the first lines of a new worker and the last lines of an ended one."""
     runtime = await start(served, "one", "two")
     async with served.http() as client, stream(client) as answer:
         lines = told(answer)
@@ -63,7 +63,7 @@ async def test_lines_of_workers_that_come_and_go_are_one_stream(served: Served):
 
 
 async def test_lines_of_workers_that_an_agent_finds_are_not_told_again(served: Served):
-    """A reader that comes before the agent has found its workers had their lines already."""
+    """With `lines=0` a reader gets no old lines of workers that the agent finds later."""
     async with served.http() as client, stream(client, lines=0) as answer:
         first = asyncio.create_task(take(told(answer), 1))
         runtime = await start(served, "one", "two")
@@ -77,7 +77,7 @@ async def test_lines_of_workers_that_an_agent_finds_are_not_told_again(served: S
 
 
 async def test_one_worker_alone_is_followed_to_its_end(served: Served):
-    """The stream ends with the worker, and has no line of others."""
+    """The stream of one worker ends with it, and has no lines of other workers."""
     runtime = await start(served, "one", "two")
     async with served.http() as client, stream(client, worker="one", lines=0) as answer:
         lines = told(answer)
@@ -90,7 +90,7 @@ async def test_one_worker_alone_is_followed_to_its_end(served: Served):
 
 
 async def test_a_client_that_goes_away_is_let_go(served: Served):
-    """Its reader, and all that reads for it, ends while nobody prints anything."""
+    """The reader of a client that disconnects is closed with its tasks, even if no line comes."""
     await start(served, "one", "two")
     before = asyncio.all_tasks()
     async with served.http() as client, stream(client) as answer:
@@ -105,7 +105,7 @@ async def test_a_client_that_goes_away_is_let_go(served: Served):
 
 
 async def test_the_stream_ends_when_the_agent_does(served: Served):
-    """In order: a client can tell it from a connection that broke."""
+    """The stream ends in order, so that a client can tell it from a broken connection."""
     await start(served, "one", "two")
     async with served.http() as client, stream(client) as answer:
         lines = told(answer)
@@ -115,7 +115,7 @@ async def test_the_stream_ends_when_the_agent_does(served: Served):
 
 
 async def test_the_last_lines_of_all_workers_are_told_without_following(served: Served):
-    """So many of each, probes left out before they are counted."""
+    """The last lines of each worker are counted after the lines of probes are left out."""
     served.agent.settings.probe.__dict__["path"] = "/health"
     runtime = await start(served, "one", "two")
     for name in ("one", "two"):
@@ -131,7 +131,7 @@ async def test_the_last_lines_of_all_workers_are_told_without_following(served: 
 
 @pytest.mark.parametrize("follow", [True, False])
 async def test_an_unknown_worker_is_404(served: Served, follow: bool):
-    """Before anything is streamed."""
+    """An unknown worker is answered 404 before the stream begins."""
     async with served.http() as client:
         answer = await client.get("/v1/logs", params={"worker": "nobody", "follow": follow})
     assert answer.status_code == 404
@@ -139,7 +139,7 @@ async def test_an_unknown_worker_is_404(served: Served, follow: bool):
 
 
 async def test_a_reader_who_is_slow_costs_no_memory_and_is_told_of_the_gap(served: Served):
-    """While nobody reads, the log is not read on; what is rotated away meanwhile is a gap."""
+    """For a slow reader the log is not read on, and lines that are rotated away become a gap."""
     runtime = build_runtime(served.agent.settings)
     assert isinstance(runtime, ProcessRuntime)
     await runtime.open()

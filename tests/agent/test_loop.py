@@ -28,7 +28,7 @@ SETTINGS = Settings(
 async def looping(
     runtime: StubRuntime, store: MemoryStore, *first: CloseAsked
 ) -> AsyncIterator[Agent]:
-    """An agent that runs, and was told of these events before."""
+    """Run an agent that was told of these events before."""
     agent = Agent(SETTINGS, build_fleet(SETTINGS, None), runtime, Writer(store))
     for event in first:
         agent.tell(event)
@@ -41,7 +41,7 @@ async def looping(
 
 
 async def test_an_agent_that_is_stopped_while_it_starts_ends_what_it_finds_and_starts_nothing():
-    """One worker of an earlier agent runs; two are wanted."""
+    """An agent stopped at its start stops the worker that it finds and starts none."""
     runtime = StubRuntime()
     await runtime.start("left")
     async with looping(runtime, MemoryStore("app"), CloseAsked()) as agent:
@@ -51,7 +51,7 @@ async def test_an_agent_that_is_stopped_while_it_starts_ends_what_it_finds_and_s
 
 
 async def test_a_store_that_somebody_wiped_is_filled_again(monkeypatch: pytest.MonkeyPatch):
-    """Nobody tells the agent, so it writes all that it knows with every reconciliation."""
+    """The agent writes all records again with every reconciliation."""
     monkeypatch.setattr(loop, "RECONCILE_EVERY", 0.01)
     store = MemoryStore("app")
 

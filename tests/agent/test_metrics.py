@@ -1,4 +1,4 @@
-"""What Prometheus scrapes."""
+"""The metrics that Prometheus scrapes from the agent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def scraped(metrics: Metrics, driver: Driver) -> dict[tuple[str, str], float]:
 
 
 def test_reports_are_summed_and_the_fleet_is_shown():
-    """Counters grow over reports, gauges show the moment."""
+    """Counters add up all reports, and gauges have the current state of the fleet."""
     metrics, driver = Metrics(), Driver().booted()
     histogram = (0, 3, *(0,) * (len(BOUNDS) - 1))
     traffic = Traffic(
@@ -49,18 +49,18 @@ def test_reports_are_summed_and_the_fleet_is_shown():
 
 
 def test_an_ended_worker_is_dropped():
-    """Labels of workers long gone must not pile up."""
+    """The metrics drop an ended worker, so that labels do not pile up."""
     metrics, driver = Metrics(), Driver().booted()
     traffic = Traffic(inflight=0, requests=1, failures=0, bytes=0, seconds=0)
     last = Report(balancer="b", epoch="e", version=1, workers={"w1": traffic})
     metrics.add(last, {"w1", "w2"})
     metrics.forget("w1")
-    metrics.add(last, {"w2"})  # another balancer's last word, after the worker's end
+    metrics.add(last, {"w2"})  # a balancer's report that arrives after the worker's end
     assert ("steelyard_requests_total", "w1") not in scraped(metrics, driver)
 
 
 def test_every_metric_of_the_agent_is_in_the_document_and_no_other():
-    """docs/metrics.md has a table of them."""
+    """The table in docs/metrics.md lists exactly the metrics of the agent."""
     text = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
     table = text.partition("## The agent's")[2]
     documented = set(re.findall(r"`(steelyard_\w+)`", table))
@@ -71,7 +71,7 @@ def test_every_metric_of_the_agent_is_in_the_document_and_no_other():
 
 
 def test_a_runtime_that_is_away_is_shown_and_counted():
-    """For how long while it lasts, and how often for good."""
+    """The metrics have the seconds of the current absence, and count all absences."""
     driver = Driver().booted()
     driver.tell(RuntimeLost("no engine"))
     driver.now += 5

@@ -1,4 +1,4 @@
-"""The API does what its OpenAPI document says, whatever is asked (schemathesis)."""
+"""The API answers any request as its OpenAPI document says (schemathesis)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from steelyard.runtime.base import Runtime
 from steelyard.runtime.stub import StubRuntime
 from tests.agent.conftest import TOKEN, Served
 
-# That min is at most max, and max at most the number of ports, a JSON schema cannot say: the limits
-# that it allows may be answered 422.
+# A JSON schema cannot say that min is at most max, and max at most the number of ports. So limits
+# that the schema allows may be answered 422.
 UNSAID = {"PUT /v1/limits": [positive_data_acceptance]}
 EXAMPLES = 8  # for each operation, of which there are ten
 
 
 def ask_everything(port: int, token: str | None) -> int:
-    """Ask each operation for anything; each answer must be one of those documented.
+    """Send any requests to each operation; each answer must be one of the documented ones.
 
     Returns how many answers were given.
     """
@@ -50,14 +50,14 @@ def ask_everything(port: int, token: str | None) -> int:
 
 
 async def end_streams(served: Served) -> None:
-    """End each stream of logs that is followed, as the end of the agent would: it has no other."""
+    """End each log stream with `follow` as the end of the agent would: it never ends by itself."""
     while True:
         served.agent.audience.end()
         await asyncio.sleep(0.01)
 
 
 class WithLogs(StubRuntime):
-    """The stub that the workers are of, with the logs of another runtime: those are real files."""
+    """A stub runtime with the logs of another runtime, which are real files."""
 
     def __init__(self, other: Runtime) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class WithLogs(StubRuntime):
 
 @pytest.mark.parametrize("token", [TOKEN, None], ids=["with the token", "without the token"])
 async def test_every_answer_is_as_documented(served: Served, token: str | None):
-    """No status, no type and no body but those of the document, and never a 500."""
+    """Every answer has a documented status, type and body, and none is a 500."""
     served.boot()
     processes = build_runtime(served.agent.settings)
     await processes.open()
@@ -83,7 +83,7 @@ NAMES = ["x" * 300, "ü" * 200, "%00", "%2E%2E", "a%2Fb", "%ED%A0%80", "a%0Ab", 
 
 @pytest.mark.parametrize("name", NAMES, ids=[name[:8] for name in NAMES])
 async def test_logs_of_a_worker_that_can_not_be_are_404(served: Served, name: str):
-    """A name becomes a path: it must be neither too long for one nor lead elsewhere."""
+    """A name becomes part of a path, so names that are too long or lead elsewhere are 404."""
     served.agent.runtime = build_runtime(served.agent.settings)
     await served.agent.runtime.open()
     async with served.http() as client:

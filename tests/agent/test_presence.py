@@ -1,4 +1,4 @@
-"""Whether the runtime can be asked, with a stub that can be told to be away."""
+"""Whether the runtime can be reached, with a stub that the test makes unreachable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RUNNING = ev.Reconciled(0.0, ())
 
 
 class Told:
-    """A presence, and what it told."""
+    """A presence, and the events that it reported."""
 
     def __init__(self) -> None:
         self.events: list[ev.Event] = []
@@ -39,7 +39,7 @@ class Told:
 
 
 async def test_a_loss_and_a_return_are_told():
-    """With the return comes, before it, what runs."""
+    """The list of running workers is reported before the return of the runtime."""
     told = Told()
     assert await told.check("") == []
     assert await told.check("no engine") == [ev.RuntimeLost("no engine")]
@@ -50,7 +50,7 @@ async def test_a_loss_and_a_return_are_told():
 
 
 async def test_it_is_asked_again_and_again():
-    """Nobody has to ask for it."""
+    """The runtime is checked in the background."""
     told = Told()
     watching = asyncio.create_task(told.presence.watch())
     for away in ("no engine", ""):
@@ -77,7 +77,7 @@ def agent() -> Agent:
 
 
 async def test_a_start_that_the_runtime_misses_is_not_the_applications_fault(agent):
-    """The loss is told before the failure, so that there is no back-off when it is back."""
+    """The loss is reported before the failed start, so that no back-off delays the next one."""
     agent.runtime.machine.away = "no engine"
     agent.tell(RUNNING)
     await agent.executor.close()
@@ -92,7 +92,7 @@ async def test_a_start_that_the_runtime_misses_is_not_the_applications_fault(age
 
 
 async def test_a_stop_that_the_runtime_misses_is_repeated_when_it_is_back(agent):
-    """The worker would run for ever, and nobody would know of it."""
+    """Without the repeated stop the worker would run on unnoticed."""
     await agent.runtime.start("left")
     agent.tell(ev.CloseAsked())
     agent.reconciled.set()

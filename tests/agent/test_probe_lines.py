@@ -1,4 +1,4 @@
-"""Which lines of access logs are those of our probes."""
+"""Recognizing the lines of our probes in access logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OTHERS = [
     'INFO:     127.0.0.1:51234 - "POST /health HTTP/1.1" 200 OK',
     'INFO:     127.0.0.1:51234 - "GET /app/health HTTP/1.1" 200 OK',
     '127.0.0.1 - - [18/Nov/2026:10:00:00 +0000] "GET /health HTTP/1.1" 204 0 "-" "curl/7.88"',
-    '127.0.0.1 - - [18/Nov/2026 10:00:00] "GET /health HTTP/1.1" 503 -',  # a failure is news
+    '127.0.0.1 - - [18/Nov/2026 10:00:00] "GET /health HTTP/1.1" 503 -',  # failed probes are shown
     '127.0.0.1 - - [18/Nov/2026:10:00:00 +0000] "GET /health HTTP/1.1" 500 0 "-" "steelyard-probe"',
     '127.0.0.1 - - [18/Nov/2026:10:00:00 +0000] "GET /a HTTP/1.1" 404 0 "-" "steelyard-probe"',
     '{"path": "/health", "status": 503, "agent": "steelyard-probe"}',
@@ -36,16 +36,16 @@ OTHERS = [
 
 @pytest.mark.parametrize("line", PROBES)
 def test_lines_of_probes_are_left_out(line: str) -> None:
-    """As the usual servers write them."""
+    """The lines of probes are recognized in the formats of usual servers."""
     assert not other_than_probes("/health")(line)
 
 
 @pytest.mark.parametrize("line", OTHERS)
 def test_other_lines_are_shown(line: str) -> None:
-    """Also those that look alike."""
+    """Lines that only look like those of probes are shown."""
     assert other_than_probes("/health")(line)
 
 
 def test_a_probe_that_only_connects_leaves_nothing_out() -> None:
-    """Such a probe is in no access log."""
+    """All lines are shown if probes only connect, as no access log shows such a probe."""
     assert all(map(other_than_probes(None), PROBES))

@@ -25,12 +25,12 @@ from steelyard.store.memory import MemoryStore
 from tests.stranger import NOBODY
 from tests.waiting import until
 
-LONG = 3600.0  # seconds: such a lease does not lapse during a test
+LONG = 3600.0  # seconds; such a lease does not expire during a test
 
 
 @pytest.mark.needs("root")
 def test_nothing_is_opened_in_a_state_folder_of_another_user(tmp_path: Path) -> None:
-    """A link in the place of the lock would have the agent write to a file of the link's choice."""
+    """An agent does not follow a link that another user put in place of its lock file."""
     precious = tmp_path / "precious"
     precious.write_text("untouched")
     settings = Settings.model_validate({"state": tmp_path / "state"})
@@ -99,19 +99,19 @@ def turns(
 
 
 async def test_a_standby_that_is_stopped_never_listened(turns: Turns) -> None:
-    """It ends without an error, and the lease stays with the agent that leads."""
+    """A standby ends without an error, and the lease stays with the agent that leads."""
     await turns.store.claim("other", LONG)
     async with turns.taken(lease=1) as task:
         await turns.so(lambda: turns.said("standby: other leads") == 1, task)
         assert not turns.listens()
         os.kill(os.getpid(), signal.SIGTERM)
         await task
-    assert turns.said("leads, as ") == 0
+    assert turns.said("leads now, as ") == 0
     assert await turns.store.claim("next", LONG) == "other"
 
 
 async def test_a_standby_leads_when_the_lease_is_free_and_gives_it_back(turns: Turns) -> None:
-    """A leader that is stopped releases its lease, which would else keep the next one waiting."""
+    """A leader that is stopped releases its lease, so that the next agent need not wait."""
     await turns.store.claim("other", LONG)
     async with turns.taken(lease=8) as task:
         await turns.so(lambda: turns.said("standby: other leads") == 1, task)
@@ -124,12 +124,12 @@ async def test_a_standby_leads_when_the_lease_is_free_and_gives_it_back(turns: T
 
 
 async def test_a_leader_that_lost_its_lease_stands_by(turns: Turns) -> None:
-    """It frees the port for the agent that leads now, and leads again after that one."""
+    """An agent that lost its lease closes its port, and leads again after the other agent."""
     async with turns.taken(lease=4) as task:
         await turns.so(turns.listens, task)
         await turns.store.release(await turns.store.claim("other", LONG))
         assert await turns.store.claim("other", LONG) == "other"
-        await turns.so(lambda: turns.said("leads no more: other leads") == 1, task)
+        await turns.so(lambda: turns.said("this agent no longer leads: other leads") == 1, task)
         await turns.so(lambda: turns.said("standby: other leads") == 1, task)
         assert not turns.listens()
         await turns.store.release("other")
@@ -137,7 +137,7 @@ async def test_a_leader_that_lost_its_lease_stands_by(turns: Turns) -> None:
 
 
 async def test_an_agent_whose_port_is_in_use_lets_another_one_lead(turns: Turns) -> None:
-    """It gives the lease back at once, and not when the time of its pause is over."""
+    """An agent whose port is in use releases the lease before it pauses."""
     with listen(turns.address, 1, "--agent-listen"):
         async with turns.taken(lease=LONG) as task:
             await turns.so(lambda: turns.said("cannot lead: ") == 1, task)
@@ -146,7 +146,7 @@ async def test_an_agent_whose_port_is_in_use_lets_another_one_lead(turns: Turns)
 
 
 async def test_an_agent_leads_when_its_port_is_free_again(turns: Turns) -> None:
-    """A port in use ends the turn and not the process."""
+    """A port in use ends the agent's turn, but not its process."""
     async with turns.taken(lease=1) as task:
         with listen(turns.address, 1, "--agent-listen"):
             await turns.so(lambda: turns.said("cannot lead: ") >= 1, task)

@@ -56,7 +56,7 @@ class Loser:
 
 
 async def test_a_term_ends_even_if_a_cancellation_is_not_heard(tmp_path):
-    """Else the agent would neither lead nor stand by, and keep the port from who leads."""
+    """A term ends although a store swallows the first cancellation, so the port becomes free."""
     settings = Settings(
         state=tmp_path,
         application=Application(command=("serve",)),
@@ -87,7 +87,7 @@ class Lease:
 
 
 class World:
-    """What is there before, during and after a term: a machine, a store, a lease."""
+    """A machine, a store and a lease, which exist before, during and after a term."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -98,7 +98,7 @@ class World:
 
     @asynccontextmanager
     async def term(self, **runtime: str) -> AsyncIterator[asyncio.Task[None]]:
-        """A term of two workers, as the runtime's settings want it; `on_stop` is the agent's."""
+        """Lead two workers with these settings of the runtime, and `on_stop` of the agent."""
         on_stop = runtime.pop("on_stop", "stop")
         settings = Settings(
             state=self.folder,
@@ -117,7 +117,7 @@ class World:
             await asyncio.gather(leading, return_exceptions=True)
 
     async def two_known(self) -> list[str]:
-        """Two workers that run and whose records are written."""
+        """The names of two workers that run and have records; empty before that."""
         names = sorted(self.machine.workers)
         records = sorted(record.name for record in await self.store.workers())
         return names if len(names) == 2 and names == records else []
@@ -131,7 +131,7 @@ async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 async def test_a_stop_ends_the_workers_and_their_records(world: World):
-    """What is under way is finished, and the store knows of it before the term is over."""
+    """A term ends only when its workers have ended and their records are deleted."""
     async with world.term() as leading:
         await until(world.two_known)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -141,7 +141,7 @@ async def test_a_stop_ends_the_workers_and_their_records(world: World):
 
 
 async def test_a_stop_that_leaves_the_workers_leaves_their_records(world: World):
-    """The next agent adopts them."""
+    """The workers and records that a stop leaves are those that the next agent adopts."""
     async with world.term(on_stop="leave") as leading:
         names = await until(world.two_known)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -150,7 +150,7 @@ async def test_a_stop_that_leaves_the_workers_leaves_their_records(world: World)
 
 
 async def test_who_has_lost_the_lease_leaves_everything_as_it_is(world: World):
-    """Also when a stop is asked for in the same moment: the workers are another agent's."""
+    """An agent that lost the lease stops no worker, even if it is asked to stop as well."""
     async with world.term() as leading:
         names = await until(world.two_known)
         world.lease.taken.set()
@@ -173,7 +173,7 @@ class Held(StubRuntime):
 
 
 async def test_who_has_lost_the_lease_does_not_wait_for_what_is_under_way(world: World):
-    """A start that takes long would keep the next agent from the port."""
+    """A slow start does not keep the port from the next agent."""
     world.runtime = held = Held(world.machine)
     async with world.term() as leading:
         await held.begun.wait()
@@ -183,7 +183,7 @@ async def test_who_has_lost_the_lease_does_not_wait_for_what_is_under_way(world:
 
 
 class Unasked(StubRuntime):
-    """A runtime that takes for ever to tell what runs."""
+    """A runtime that never answers which workers run."""
 
     def __init__(self, machine: StubMachine) -> None:
         super().__init__(machine)
@@ -196,7 +196,7 @@ class Unasked(StubRuntime):
 
 
 async def test_the_lease_may_be_lost_while_the_workers_are_looked_for(world: World):
-    """The term is over all the same."""
+    """A term ends with its lease, also while the running workers are being listed."""
     world.runtime = unasked = Unasked(world.machine)
     async with world.term() as leading:
         await unasked.asked.wait()
@@ -212,7 +212,7 @@ class Broken(StubRuntime):
 
 
 async def test_what_breaks_the_loop_is_raised(world: World):
-    """An agent without its loop must not pass for one that was told to stop."""
+    """An exception in the loop ends the term and is raised."""
     world.runtime = Broken(world.machine)
     async with world.term() as leading:
         with pytest.raises(ExceptionGroup, match="TaskGroup") as raised:
@@ -222,7 +222,7 @@ async def test_what_breaks_the_loop_is_raised(world: World):
 
 @pytest.mark.parametrize(("leftovers", "stays"), [("adopt", True), ("reap", False)])
 async def test_workers_of_an_earlier_agent(world: World, leftovers: str, stays: bool):
-    """They are adopted, or stopped before the first new one is started."""
+    """Workers of an earlier agent are adopted, or stopped before a new one is started."""
     await world.runtime.start("left")
     async with world.term(leftovers=leftovers):
         names = await until(world.two_known)
@@ -230,7 +230,7 @@ async def test_workers_of_an_earlier_agent(world: World, leftovers: str, stays: 
 
 
 async def test_a_second_signal_kills(world: World):
-    """The grace of the first is what somebody has lost patience with."""
+    """A second signal does not wait for the grace that the first one gave the workers."""
     graces: list[float] = []
 
     class Stubborn(StubRuntime):

@@ -22,7 +22,7 @@ def record(name: str, score: float) -> WorkerRecord:
 
 
 class Fragile(MemoryStore):
-    """A store that is down while `up` is not set, and counts what it is asked."""
+    """A store that is down until `up` is set, and counts its calls."""
 
     def __init__(self) -> None:
         super().__init__("app")
@@ -59,7 +59,7 @@ async def writing(store: MemoryStore):
 
 
 async def test_what_could_not_be_written_is_written_when_the_store_is_back():
-    """The newest word about each worker, and no more."""
+    """When the store is back, only the newest change of each worker is written."""
     store = Fragile()
     async with writing(store) as writer:
         writer.save(record("a", 1))
@@ -68,7 +68,7 @@ async def test_what_could_not_be_written_is_written_when_the_store_is_back():
         writer.save(record("a", 2))
         writer.forget("b")
         store.tried.clear()
-        await store.tried.wait()  # one more failed try: the failure is known by now
+        await store.tried.wait()  # after one more failed attempt the writer knows of the failure
         assert writer.down == "down"
         store.up.set()
         await writer.flush(timeout=10)
@@ -77,7 +77,7 @@ async def test_what_could_not_be_written_is_written_when_the_store_is_back():
 
 
 async def test_a_change_made_during_a_write_is_written_after_it():
-    """The same worker has a newer score, and another one is gone, before the store has answered."""
+    """Changes that are made while the store is writing are written after that."""
     store = Slow()
     async with writing(store) as writer:
         writer.save(record("a", 1))
@@ -91,7 +91,7 @@ async def test_a_change_made_during_a_write_is_written_after_it():
 
 
 async def test_limits_and_deletions_are_written():
-    """Each in its own place."""
+    """Limits and deletions of workers reach the store."""
     store = MemoryStore("app")
     limits = LimitsRecord(min=1, max=2, configured_min=3, configured_max=4)
     async with writing(store) as writer:
@@ -105,7 +105,7 @@ async def test_limits_and_deletions_are_written():
 
 
 async def test_a_store_that_comes_back_empty_is_told_everything():
-    """Also what was written before, and has not changed since."""
+    """A store that comes back empty gets all records, also those that have not changed."""
     store = Fragile()
     store.up.set()
     async with writing(store) as writer:
@@ -125,7 +125,7 @@ async def test_a_store_that_comes_back_empty_is_told_everything():
 
 
 async def test_a_store_that_was_emptied_is_told_everything_when_asked():
-    """As the agent asks now and then."""
+    """`write_again` writes all records to a store that was emptied."""
     store = MemoryStore("app")
     async with writing(store) as writer:
         writer.save(record("a", 1))
@@ -137,7 +137,7 @@ async def test_a_store_that_was_emptied_is_told_everything_when_asked():
 
 
 async def test_an_agent_that_does_not_lead_writes_nothing():
-    """Until it does: a store that was emptied knows of no leader for a moment."""
+    """A writer whose agent does not hold the lease writes nothing until it does."""
     store = MemoryStore("app")
     writer = Writer(store, "me", pause=0.01)
     task = asyncio.create_task(writer.run())

@@ -102,4 +102,4 @@ def test_a_runtime_that_is_away_is_shown_with_the_reason():
     driver.tell(RuntimeLost("no engine"))
     driver.now += 12
     text = shown(told(driver))
-    assert "cannot be asked for 12 s: no engine; nothing is started, stopped or judged" in text
+    assert "the runtime has been unreachable for 12 s: no engine; until it answers" in text

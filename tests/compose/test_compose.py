@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 WORKERS = 2
-GIVEN_UP = "the old configuration is served on"
+GIVEN_UP = "the old configuration stays in force"
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""RustyBalancer's `.env`: every variable becomes a key, or says why it does not."""
+"""RustyBalancer's `.env`: every variable becomes a key, or a note says why it does not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from steelyard.config.settings import Settings
 from steelyard.config.values import Address
 from steelyard.errors import UsageError
 
-# As its documentation lists them, with the defaults that were published.
+# The variables that RustyBalancer's documentation lists, with the published defaults.
 PUBLISHED = """\
 #DEFAULTS
 DOCKER_HOST=unix:///var/run/docker.sock
@@ -76,7 +76,7 @@ def outcomes(found: EnvFile) -> dict[str, str]:
 
 
 def test_the_published_file() -> None:
-    """Scores become utilizations, ports are on loopback, two variables make one store."""
+    """Scores become utilizations, ports are bound to loopback, and two variables make one store."""
     it = load(PUBLISHED)
     assert it.application.name == "rustybalancer"
     assert it.runtime.kind == "docker"
@@ -94,7 +94,7 @@ def test_the_published_file() -> None:
 
 
 def test_everything_in_it_is_told() -> None:
-    """What is used with its keys, what is not with a reason; the engine goes to Docker."""
+    """The story has the keys of each variable or the reason why it is not used."""
     found = parse_env_file(PUBLISHED, ".env")
     told = outcomes(found)
     assert told.keys() == RUSTY_BALANCER.keys() - {"PORT_GRAFANA", "HOST_PORT_BALANCER"}
@@ -105,7 +105,7 @@ def test_everything_in_it_is_told() -> None:
 
 
 def test_lines_as_people_write_them() -> None:
-    """Quotes, comments, `export`, blanks; a variable without a value is as good as none."""
+    """Quotes, comments, `export` and blanks are understood; an empty variable counts as not set."""
     it = load(
         "export DOCKER_IMAGE='shop:2' # the newest\n TARGET_PORT = 80 # http\n\n# SCALE_STEP=9\n"
         'APP_IDENTIFIER="My shop"\nDEFAULT_CONTAINER=\nDEFAULT_CONTAINER=2\nMAX_CONTAINERS=\n'
@@ -115,7 +115,7 @@ def test_lines_as_people_write_them() -> None:
 
 
 def test_our_own_variables_stand_in_it_too() -> None:
-    """One file for both, which Compose reads as well."""
+    """The file may have our own variables, and those of Compose."""
     text = "COMPOSE_PROJECT_NAME=shop\nSTEELYARD_SCALING_DWELL_UP=2s\nDEFAULT_CONTAINER=2\n"
     assert load(text).scaling.dwell_up == 2
     assert outcomes(parse_env_file(text, ".env"))["COMPOSE_PROJECT_NAME"] == ""
@@ -123,19 +123,19 @@ def test_our_own_variables_stand_in_it_too() -> None:
 
 @pytest.mark.parametrize("file", ["compose.yaml", "stack.yaml"])
 def test_a_file_for_compose_is_one_for_us(file: str) -> None:
-    """Every variable that it takes is understood; pip's are pip's."""
+    """Every variable that compose.yaml and stack.yaml use is known."""
     taken = set(re.findall(r"\$\{(\w+)", (ROOT / file).read_text()))
     assert "DOCKER_IMAGE" in taken
     assert taken <= VARIABLES.keys()
 
 
 def test_a_flag_wins_over_it() -> None:
-    """And the environment, and it wins over steelyard.toml: later sources win."""
+    """A flag wins over a variable of the env file."""
     assert load("MAX_CONTAINERS=15\n", scaling__max="9").scaling.max == 9
 
 
 def test_it_stands_between_the_file_and_the_environment(tmp_path: Path) -> None:
-    """As a `.env` does for Compose."""
+    """The env file wins over steelyard.toml, and the environment wins over the env file."""
     file = tmp_path / "steelyard.toml"
     file.write_text("[scaling]\nmin = 2\nmax = 11\n")
     layer = parse_env_file("DEFAULT_CONTAINER=3\nMAX_CONTAINERS=12\n", ".env").layer
@@ -180,12 +180,12 @@ def test_it_stands_between_the_file_and_the_environment(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_names_itself(line: str, problem: str) -> None:
-    """The variable, its line, what was expected, the nearest right name."""
+    """A message has the variable, its line, and what was expected or the nearest name."""
     assert problems(line) == [problem]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    """Is a problem, not an empty file."""
+    """A missing env file is an error."""
     layer = read_env_file(tmp_path / ".env").layer
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         load_settings(None, {}, {}, env_file=layer)

@@ -1,4 +1,4 @@
-"""What is reachable from other machines."""
+"""Warnings about addresses that other machines can reach."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_loopback_needs_no_warning() -> None:
 
 
 def test_each_wider_address_is_told() -> None:
-    """The agent's API is guarded but not encrypted, the application is served to the network."""
+    """There is a warning for each address of agent, gateway and metrics beyond loopback."""
     flags = {"agent.listen": "*:8081", "gateway.listen": "[::]:8080", "gateway.metrics": "*:9101"}
     agent, gateway, metrics = exposure_warnings(load_settings(None, {}, flags))
     assert "agent.listen = 0.0.0.0:8081" in agent
@@ -24,6 +24,6 @@ def test_each_wider_address_is_told() -> None:
 
 
 def test_a_gateway_that_speaks_tls_needs_no_warning() -> None:
-    """What it serves is encrypted."""
+    """A gateway with TLS is encrypted, so there is no warning."""
     flags = {"gateway.listen": "*:8443", "gateway.tls_cert": "a.pem"}
     assert exposure_warnings(load_settings(None, {}, flags)) == []

@@ -14,7 +14,7 @@ def keys() -> dict[str, Key]:
 
 
 def test_every_field_of_the_settings_is_a_key() -> None:
-    """Nothing can be set in the file only."""
+    """Every field of the settings is a key, so it can also be set by a variable or a flag."""
     dumped = Settings().model_dump()
     nested = {
         f"{top}.{name}"
@@ -49,7 +49,7 @@ def test_names_of_a_key() -> None:
 
 
 def test_types_read_as_words() -> None:
-    """Type and bounds are told as a person would."""
+    """Type and bounds of a key are described in words."""
     types = {name: key.type for name, key in keys().items()}
     assert types["scaling.min"] == "a whole number ≥ 1"
     assert types["gateway.processes"] == "a whole number 1…64"
@@ -60,7 +60,7 @@ def test_types_read_as_words() -> None:
 
 
 def test_defaults_are_shown_as_they_are_written() -> None:
-    """Sizes have units, addresses a colon, nothing is `none`."""
+    """Defaults are shown with units, colons, and `none` for a missing value."""
     shown = {name: key.show(key.default) for name, key in keys().items()}
     assert shown["gateway.head"] == "32KiB"
     assert shown["gateway.listen"] == "127.0.0.1:8080"

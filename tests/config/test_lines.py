@@ -1,4 +1,4 @@
-"""On which line a key stands."""
+"""The lines on which keys stand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ a = 1
 
 
 def test_each_name_has_its_line() -> None:
-    """Comments, arrays over several lines, look-alikes in strings and inline tables are passed."""
+    """Comments, arrays, strings over several lines and inline tables do not confuse the lines."""
     numbers = line_numbers(TEXT)
     assert numbers[("state",)] == 2
     assert numbers[("application",)] == 4
@@ -45,7 +45,7 @@ def test_each_name_has_its_line() -> None:
 
 
 def test_an_unlisted_name_has_the_line_of_its_table() -> None:
-    """Where a key was not written, its section is the nearest place."""
+    """A key that was not written gets the line of its section."""
     numbers = line_numbers(TEXT)
     assert line_of(("application", "directory"), numbers) == 4
     assert line_of(("nowhere",), numbers) == 1

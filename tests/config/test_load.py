@@ -24,7 +24,7 @@ def write(folder: Path, text: str) -> Path:
 
 @pytest.fixture
 def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problems:
-    """What the loader says about a file, variables and flags, a line each."""
+    """A function that returns the loader's messages for a file, variables and flags."""
     monkeypatch.chdir(tmp_path)
 
     def told(text: str = "", environ: Mapping[str, str] | None = None, **flags: str) -> list[str]:
@@ -53,7 +53,7 @@ def test_later_sources_win(tmp_path: Path) -> None:
 
 
 def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
-    """The file means the same from wherever it is read."""
+    """A relative path in the file starts at the folder of the file."""
     file = write(
         tmp_path, 'state = "s"\n[application]\ndirectory = "d"\n[store]\nurl = "sqlite:x.db"\n'
     )
@@ -81,13 +81,13 @@ def test_paths_that_stay_as_they_are(tmp_path: Path, key: str, text: str, expect
 
 
 def test_paths_in_flags_are_left_to_the_working_folder(tmp_path: Path) -> None:
-    """What is typed in a shell is relative to where it is typed."""
+    """A relative path in a flag or variable starts at the working folder."""
     settings = load_settings(write(tmp_path, ""), {"STEELYARD_STATE": "s"}, {})
     assert settings.state == Path("s")
 
 
 def test_a_command_in_the_file_runs_in_the_files_folder(tmp_path: Path) -> None:
-    """Unless a folder is given, the command's own is meant."""
+    """A command in the file runs in the folder of the file, unless a folder is given."""
     file = write(tmp_path, '[application]\ncommand = ["./run"]\n')
     assert load_settings(file, {}, {}).application.directory == tmp_path
     assert load_settings(write(tmp_path, ""), {}, {}).application.directory == Path()
@@ -121,7 +121,7 @@ def test_none_unsets_an_optional_key(tmp_path: Path) -> None:
 
 
 def test_variables_that_are_not_keys_are_left_alone() -> None:
-    """What our workers get, and what orchestrators set for a service of our name, is no mistake."""
+    """Variables that our workers get, or that orchestrators set for a service, are ignored."""
     names = ["WORKER", "APPLICATION", "HOME", "TOKEN", "CONFIG", "SERVICE_HOST", "PORT_80_TCP"]
     environ = {f"STEELYARD_{name}": "x" for name in names} | {"STEELYARD_SCALING_MIN": ""}
     assert load_settings(None, environ, {}) == Settings()
@@ -129,19 +129,19 @@ def test_variables_that_are_not_keys_are_left_alone() -> None:
 
 @pytest.mark.parametrize("kind", ["docker", "swarm"])
 def test_runtimes_that_are_not_built_yet_can_be_named(kind: str) -> None:
-    """Whether a runtime is there is not the loader's business."""
+    """The loader accepts every kind of runtime."""
     assert load_settings(None, {}, {"runtime.kind": kind}).runtime.kind == kind
 
 
 def test_an_unknown_key_names_the_nearest(problems: Problems) -> None:
-    """A slip of the fingers is recognised."""
+    """A mistyped key leads to a hint with the nearest key."""
     assert problems("\n[scaling]\nmni = 4\n") == [
         "scaling.mni: unknown key (steelyard.toml:3) → did you mean scaling.min?"
     ]
 
 
 def test_the_nearest_key_is_sought_in_the_own_section_first(problems: Problems) -> None:
-    """Many sections have a `high`; the one that was begun is meant."""
+    """The hint prefers a similar key of the same section."""
     assert problems("[states]\nhihg = 4\n[log]\nprocesess = 2\n") == [
         "states.hihg: unknown key (steelyard.toml:2) → did you mean states.high?",
         "log.procesess: unknown key (steelyard.toml:4) → did you mean gateway.processes?",
@@ -149,7 +149,7 @@ def test_the_nearest_key_is_sought_in_the_own_section_first(problems: Problems) 
 
 
 def test_a_key_in_the_wrong_section_names_the_right_one(problems: Problems) -> None:
-    """A key that exists elsewhere says where."""
+    """The message for a key in the wrong section names the right section."""
     assert problems("min = 1\n[agent]\nlow = 3\nstate = 'x'\n") == [
         "min: unknown key (steelyard.toml:1) → `min` belongs to [scaling]",
         "agent.low: unknown key (steelyard.toml:3) → `low` belongs to [states] or to [scaling]",
@@ -165,7 +165,7 @@ SECTIONS = (
 
 
 def test_an_unknown_section_names_the_nearest_and_all_there_are(problems: Problems) -> None:
-    """There is one line for the section and none for its keys; a guess may be wrong."""
+    """There is one message for the section, with a guess and all names, and none for its keys."""
     assert problems("[scalng]\nmin = 4\nmax = 5\n[worker]\nlow = 1\n[state]\nlow = 1\n") == [
         f"[scalng]: unknown section (steelyard.toml:1) → did you mean [scaling]? ({SECTIONS})",
         f"[worker]: unknown section (steelyard.toml:4) → {SECTIONS}",
@@ -174,14 +174,14 @@ def test_an_unknown_section_names_the_nearest_and_all_there_are(problems: Proble
 
 
 def test_a_key_like_no_other_lists_the_section(problems: Problems) -> None:
-    """Where nothing is near, everything right is told."""
+    """The message for a key without a similar one lists all keys of the section."""
     assert problems("[log]\nzzz = 4\n") == [
         "log.zzz: unknown key (steelyard.toml:2) → the keys of [log] are level"
     ]
 
 
 def test_a_section_that_is_no_table(problems: Problems) -> None:
-    """A value where a table belongs is told as such."""
+    """The message for a value in place of a table says that a table was expected."""
     assert problems("scaling = 4\n[[agent]]\n") == [
         "scaling: expected a table [scaling], got 4 (steelyard.toml:1)",
         "agent: expected a table [agent], got [{}] (steelyard.toml:2)",
@@ -189,7 +189,7 @@ def test_a_section_that_is_no_table(problems: Problems) -> None:
 
 
 def test_an_unknown_variable_names_the_nearest(problems: Problems) -> None:
-    """Variables are checked like keys."""
+    """The message for an unknown variable names the nearest one."""
     assert problems(environ={"STEELYARD_SCALING_MNI": "4"}) == [
         "STEELYARD_SCALING_MNI: unknown environment variable → did you mean STEELYARD_SCALING_MIN?"
     ]
@@ -261,19 +261,19 @@ def test_a_variable_named_after_a_short_flag(problems: Problems, name: str, mean
 def test_a_wrong_value_is_told_with_its_place(
     problems: Problems, flag: str, value: str, line: str
 ) -> None:
-    """The key, what was expected, what it got, and where that stands."""
+    """The message has the key, what was expected, the value, and its place."""
     assert problems(**{flag: value}) == [line]
 
 
 def test_true_is_no_number(problems: Problems) -> None:
-    """A truth value is not taken for 1."""
+    """A truth value is not accepted as the number 1."""
     assert problems("[scaling]\nmin = true\n") == [
         "scaling.min: expected a whole number ≥ 1, got true (steelyard.toml:2)"
     ]
 
 
 def test_an_item_of_a_list_is_told_of_the_list(problems: Problems) -> None:
-    """The value that is named is the one that was typed, once."""
+    """The message for wrong items of a list shows the whole list once."""
     assert problems('[application]\ncommand = ["a", 1, 2]\n') == [
         'application.command: expected a list of words, for instance ["python", "app.py"], '
         'got ["a", 1, 2] (steelyard.toml:2)'
@@ -284,7 +284,7 @@ def test_an_item_of_a_list_is_told_of_the_list(problems: Problems) -> None:
     ("written", "meant"), [("3", ' → write "3"'), ("true", ' → write "true"'), ("[1]", "")]
 )
 def test_an_entry_of_a_table_that_is_no_text(problems: Problems, written: str, meant: str) -> None:
-    """The entry is named, and a number or a truth value is shown as the text it should be."""
+    """The message names the entry, and shows a number or a truth value as text."""
     text = f'[application]\nenvironment = {{ DEBUG = "1", WORKERS = {written} }}\n'
     assert problems(text) == [
         f"application.environment: expected a text for WORKERS, got {written} "
@@ -293,7 +293,7 @@ def test_an_entry_of_a_table_that_is_no_text(problems: Problems, written: str, m
 
 
 def test_a_command_in_the_file_may_be_one_text(tmp_path: Path, problems: Problems) -> None:
-    """The text is split as a shell would split it; a quote that is not closed is told."""
+    """A command as text is split as a shell would split it; an open quote is an error."""
     line = "[application]\ncommand = \"sh -c 'exec serve {port}'\"\n"
     application = load_settings(write(tmp_path, line), {}, {}).application
     assert application.command == ("sh", "-c", "exec serve {port}")
@@ -303,13 +303,13 @@ def test_a_command_in_the_file_may_be_one_text(tmp_path: Path, problems: Problem
 
 
 def test_a_long_value_is_cut(problems: Problems) -> None:
-    """An error stays readable whatever it got."""
+    """A long value is truncated in the message."""
     [line] = problems(scaling__min="x" * 5000)
     assert len(line) < 200
 
 
 def test_keys_that_clash_are_both_named(problems: Problems) -> None:
-    """Each with its value and its place, be it the default."""
+    """The message names each key with its value and its place, which may be the default."""
     environ = {"STEELYARD_SCALING_MAX": "5"}
     assert problems("[scaling]\nmin = 6\nlow = 90\n", environ) == [
         "scaling.min = 6 (steelyard.toml:2), "
@@ -319,10 +319,10 @@ def test_keys_that_clash_are_both_named(problems: Problems) -> None:
 
 
 def test_sections_that_clash_are_both_named(problems: Problems) -> None:
-    """Two listeners on one port, fewer ports than workers."""
+    """Two listeners on one port, or fewer ports than workers, lead to a message with all keys."""
     assert problems("[agent]\nlisten = 80\n", gateway__listen="*:80", runtime__ports="10-16") == [
         "agent.listen = 80 (steelyard.toml:2), gateway.listen = *:80 (flag --listen): "
-        "expected two addresses, not one",
+        "expected two different addresses",
         "runtime.ports = 10-16 (flag --runtime-ports), scaling.max = 8 (default): "
         "expected a port for each worker",
     ]
@@ -340,13 +340,13 @@ def test_sections_that_clash_are_both_named(problems: Problems) -> None:
     ],
 )
 def test_each_rule_is_checked(problems: Problems, text: str, rule: str) -> None:
-    """Every rule of the settings can be broken and says so."""
+    """The message for a broken rule has the text of the rule."""
     [line] = problems(text)
     assert rule in line
 
 
 def test_all_problems_are_told_at_once(problems: Problems) -> None:
-    """Nobody mends a file one error at a time."""
+    """One error lists the problems of all sources."""
     lines = problems(
         "[scaling]\nmni = 1\nmax = 'x'\n[nope]\n",
         {"STEELYARD_LOG_LEVEL": "loud", "STEELYARD_X": "1"},
@@ -366,20 +366,20 @@ def test_all_problems_are_told_at_once(problems: Problems) -> None:
 def test_what_is_not_toml_is_told_with_its_line(
     problems: Problems, text: str, problem: str
 ) -> None:
-    """A syntax error has a line, too; its wording is Python's own."""
+    """The message for a syntax error has the line and Python's own words."""
     [line] = problems(text)
     assert line.startswith(problem)
 
 
 def test_a_broken_file_does_not_hide_wrong_flags_nor_invent_clashes(problems: Problems) -> None:
-    """`min` 9 may well be below the `max` that could not be read."""
+    """Wrong flags are reported besides a broken file, but no clash with keys that it may have."""
     lines = problems("[scaling\nmax = 20\n", scaling__min="9", log__level="loud")
     assert len(lines) == 2
     assert not any("min ≤ max" in line for line in lines)
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    """A missing file, a folder and bytes that are no text are told in words."""
+    """The message says why a missing file, a folder or a binary file cannot be read."""
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     for name, reason in [
         ("missing", "No such file"),
@@ -391,7 +391,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_where_the_file_is_found(tmp_path: Path) -> None:
-    """The named one, else the variable's, else the one in the folder, else none."""
+    """The file is the named one, or the variable's, or the one in the folder, or none."""
     environ = {"STEELYARD_CONFIG": "from-variable.toml"}
     assert find_file("named.toml", environ, tmp_path) == Path("named.toml")
     assert find_file(None, environ, tmp_path) == Path("from-variable.toml")
@@ -401,7 +401,7 @@ def test_where_the_file_is_found(tmp_path: Path) -> None:
 
 
 def test_one_path_or_several(tmp_path: Path) -> None:
-    """In the file relative to it, in a flag as typed; one path needs no list."""
+    """One path needs no list; paths are relative to the file, or as typed in a flag."""
     file = write(tmp_path, '[gateway]\ntls_cert = ["a.pem", "/b.pem"]\ntls_key = ["~/a", "b"]\n')
     gateway = load_settings(file, {}, {}).gateway
     assert gateway.tls_cert == (tmp_path / "a.pem", Path("/b.pem"))
@@ -415,7 +415,7 @@ def test_one_path_or_several(tmp_path: Path) -> None:
 
 
 def test_keys_without_certificates(problems: Problems) -> None:
-    """Each certificate has a key, or none of them has one of its own."""
+    """There must be a key for each certificate, or none at all."""
     (line,) = problems('[gateway]\ntls_cert = ["a", "b"]\ntls_key = "c"\n')
     assert "gateway.tls_cert" in line
     assert "steelyard.toml:3" in line

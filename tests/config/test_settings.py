@@ -8,7 +8,7 @@ from steelyard.config.settings import Application, Runtime, Scaling, Settings
 
 
 def test_settings_survive_json():
-    """They travel from the supervisor to its children so."""
+    """Settings survive JSON, as which the supervisor passes them to its children."""
     settings = Settings(application=Application(command=("serve", "{port}")))
     assert Settings.model_validate_json(settings.model_dump_json()) == settings
 

@@ -103,7 +103,7 @@ def test_loopback_is_only_this_machine(host: str, loopback: bool) -> None:
     ],
 )
 def test_addresses_that_cannot_both_be_bound(one: str, other: str, clash: bool) -> None:
-    """The same port on the same interface; every interface counts as each of them."""
+    """Addresses clash if port and interface are the same, or one is on every interface."""
     assert parse_address(one).clashes(parse_address(other)) is clash
 
 
@@ -120,7 +120,7 @@ def test_addresses_that_cannot_both_be_bound(one: str, other: str, clash: bool) 
     ],
 )
 def test_sizes_with_units(text: str | int, size: int) -> None:
-    """A K is 1024, whatever comes after it."""
+    """A K is 1024, with or without an i or a B after it."""
     assert parse_bytes(text) == size
 
 
@@ -135,7 +135,7 @@ def test_what_is_no_size(text: str) -> None:
     ("text", "seconds"), [("5", 5), ("0.5", 0.5), ("500ms", 0.5), ("2m", 120), ("1 h", 3600)]
 )
 def test_times_with_units(text: str, seconds: float) -> None:
-    """Seconds are the unit where none is given."""
+    """A time without a unit is in seconds."""
     assert parse_seconds(text) == seconds
 
 
@@ -154,12 +154,12 @@ def test_what_is_no_port_range(text: str) -> None:
 
 
 def test_networks() -> None:
-    """Addresses and networks; host bits outside the mask are a slip, so they are refused."""
+    """Addresses and networks are accepted, but not a network with host bits outside its mask."""
     assert check_networks(("10.0.0.1", "10.0.0.0/8", "::1")) == (
         "10.0.0.1/32",
         "10.0.0.0/8",
         "::1/128",
     )
     for wrong in ("10.0.0.1/8", "example.org", "10.0.0.0/33", ""):
-        with pytest.raises(ValueError):  # noqa: PT011 - the message is ours, made elsewhere
+        with pytest.raises(ValueError):  # noqa: PT011 - the message is made elsewhere
             check_networks((wrong,))

@@ -1,4 +1,4 @@
-"""Drives a fleet through a scenario: tells it events, keeps a clock, notes its commands."""
+"""Drives a fleet through a scenario: passes it events, keeps a clock, collects its commands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rules(**changes) -> Rules:
 
 
 class Driver:
-    """A fleet `f`, its clock, and every command it gave."""
+    """A fleet, its clock, and every command it gave."""
 
     def __init__(self, policy: Policy | None = None, *, limits=None, **changes) -> None:
         serial = count(1)
@@ -48,19 +48,21 @@ class Driver:
         return self.tell(ev.Reconciled(self.now, tuple(running), tuple(records)))
 
     def serve(self, *names: str) -> None:
-        """The runtime starts them and their first probe succeeds."""
+        """The runtime starts these workers, and their first probe succeeds."""
         for name in names:
             self.tell(ev.Started(name, "127.0.0.1", 21000 + int(name[1:])))
             self.tell(ev.Probed(name, ok=True, seconds=0.001))
 
     def booted(self) -> Driver:
-        """A fleet whose default workers all serve."""
+        """Boot all default workers and return the driver."""
         self.serve(*[c.worker for c in self.open() if isinstance(c, cmd.Start)])
         return self
 
     def tick(self, load: float = 0.0, seconds: float = 2.0, **each: float) -> list[cmd.Command]:
-        """Time passes with every worker at `load` percent of a core, or at one of its own, then
-        the fleet decides."""
+        """Let time pass, then let the fleet decide.
+
+        Every worker uses `load` percent of a core, or its own load from `each`.
+        """
         self.now += seconds
         samples = {}
         for worker in self.fleet.roster:
@@ -83,7 +85,10 @@ class Driver:
         tunnels: int = 0,
         **inflight: int,
     ):
-        """A balancer tells: `done` requests and so many tunnels at each worker that it names."""
+        """A balancer reports on the workers in `inflight`.
+
+        Each of them has answered `done` requests and has `tunnels` tunnels open.
+        """
         queue = self.fleet.publication.queue
         newest = queue.version if queue else -1
         traffic = {
@@ -108,7 +113,7 @@ class Driver:
         return "gone" if worker is None else str(worker.state)
 
     def ring(self) -> set[str]:
-        """Workers that the newest queue gives requests to."""
+        """The workers to which the newest queue sends requests."""
         queue = self.fleet.publication.queue
         return {e.name for e in queue.workers if e.weight} if queue else set()
 

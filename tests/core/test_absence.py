@@ -1,4 +1,4 @@
-"""A runtime that cannot be asked is not a dead fleet."""
+"""The fleet survives a runtime that cannot be reached."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def running(d: Driver, *names: str) -> ev.Reconciled:
 
 class TestHold:
     def test_a_worker_that_does_not_answer_is_not_called_hung(self):
-        """It leaves the ring, and stays in the fleet, however long the runtime is away."""
+        """The worker leaves the ring but stays in the fleet, however long the runtime is away."""
         d = Driver().booted()
         d.tell(LOST)
         for _ in range(100):
@@ -34,7 +34,7 @@ class TestHold:
         assert d.state("w1") == "LU"
 
     def test_a_probe_that_succeeds_brings_a_worker_back(self):
-        """Whoever answers lives, and needs no engine for it."""
+        """A worker that answers a probe is alive, even without an engine to ask."""
         d = Driver().booted()
         d.tell(LOST)
         fail(d, "w1")
@@ -44,7 +44,7 @@ class TestHold:
         assert d.ring() == {"w1", "w2"}
 
     def test_a_death_is_replaced_when_the_runtime_is_back(self):
-        """Not before, and without a back-off: the application is not to blame."""
+        """The replacement starts without a back-off, because the application is not to blame."""
         d = Driver().booted()
         d.tell(LOST)
         assert not starts(d.tell(ev.Exited("w1", "gone")))
@@ -58,10 +58,10 @@ class TestHold:
         d.tell(LOST)
         assert not starts(d.ticks(20, load=100))
         assert d.fleet.target == 2
-        assert d.fleet.verdict.reason == "held: the runtime cannot be asked"
+        assert d.fleet.verdict.reason == "held: the runtime is unreachable"
 
     def test_a_start_that_was_under_way_raises_no_back_off(self):
-        """It fails with the runtime, and is tried at once when the runtime is back."""
+        """A start that failed because the runtime was lost is retried when the runtime is back."""
         d = Driver()
         d.open()
         d.tell(LOST)
@@ -71,22 +71,22 @@ class TestHold:
         assert len(starts(d.tell(FOUND))) == 2
 
     def test_it_is_decided_once_and_shown(self):
-        """One decision for each loss and each return, and a reason that people can read."""
+        """Each loss and each return of the runtime is one decision, and the status shows why."""
         d = Driver().booted()
         out = [*d.tell(LOST), *d.tell(LOST)]
         d.now += 12
-        text = "the runtime cannot be asked for {} s: no engine; "
-        text += "nothing is started, stopped or judged"
+        text = "the runtime has been unreachable for {} s: no engine; "
+        text += "until it answers, no worker is started, stopped or judged"
         assert decisions(out) == [("hold", text.format(0))]
         told = status(d.fleet, d.now)
         assert (told.away, told.away_seconds, told.losses) == (text.format(12), 12.0, 1)
-        assert decisions(d.tell(FOUND)) == [("resume", "the runtime answers again, after 12.0 s")]
+        assert decisions(d.tell(FOUND)) == [("resume", "the runtime answers again after 12.0 s")]
         assert (status(d.fleet, d.now).away, status(d.fleet, d.now).losses) == ("", 1)
 
 
 class TestReturn:
     def test_the_absence_does_not_count_against_a_worker(self):
-        """Hung is one that fails for so long after the return; booting ones have their time."""
+        """The times for hung and for booting workers count from the return of the runtime."""
         d = Driver(hung=20.0, boot=30.0)
         d.open()
         d.serve("w1")
@@ -104,7 +104,7 @@ class TestReturn:
         assert stops(d.tell(ev.Tick())) == ["w2"]
 
     def test_those_that_it_lost_are_replaced_at_once(self):
-        """Killed soon after their start, but by the engine: all are started again together."""
+        """Workers that the engine killed are replaced together, although they had just started."""
         d = Driver().booted()
         d.tell(LOST)
         d.now += 1
@@ -114,7 +114,7 @@ class TestReturn:
         assert ("replace", "replaces w1: ended while the runtime was away") in decisions(out)
 
     def test_one_whose_end_is_heard_of_a_little_later_went_with_it(self):
-        """A swarm takes a moment to know: no back-off for that, either."""
+        """A swarm may report a worker's end a moment after its return: there is no back-off."""
         d = Driver().booted()
         d.tell(LOST)
         d.now += 1
@@ -125,7 +125,7 @@ class TestReturn:
         assert d.fleet.restarts.failures == 0
 
     def test_one_that_was_started_after_it_is_judged_as_ever(self):
-        """The return excuses nothing that was begun later."""
+        """A worker that was started after the return and fails causes a back-off."""
         d = Driver().booted()
         d.tell(LOST)
         d.tell(ev.Exited("w1", "gone"))
@@ -135,7 +135,7 @@ class TestReturn:
         assert d.fleet.restarts.failures == 1
 
     def test_a_start_that_went_through_after_all_is_stopped(self):
-        """The engine ran what it could not tell of; nobody else would ever stop it."""
+        """The fleet stops a worker that runs although the runtime had reported a failed start."""
         d = Driver()
         d.open()
         d.tell(LOST)
@@ -145,7 +145,7 @@ class TestReturn:
 
 class TestStop:
     def test_one_that_failed_is_tried_again(self):
-        """With the next tick, or when the runtime is back."""
+        """A failed stop is repeated at the next tick, or when the runtime is back."""
         d = Driver().booted()
         d.serve(*starts(d.tell(ev.DrainAsked("w1"))))
         d.now += 30
@@ -158,7 +158,7 @@ class TestStop:
         assert stops(d.tell(FOUND)) == ["w1"]
 
     def test_a_close_waits_for_the_grace_and_says_what_is_left(self):
-        """The engine may come back meanwhile; if not, the close ends all the same."""
+        """A close waits for the runtime to come back, and ends without it after the grace."""
         d = Driver(grace=10.0).booted()
         d.tell(LOST)
         d.now += 60
@@ -170,9 +170,11 @@ class TestStop:
         out = d.tell(LOST)
         assert d.fleet.closed
         assert d.fleet.left == ("w1", "w2")
-        assert decisions(out) == [("leave", "the runtime cannot be asked: no engine")]
+        reason = "left running, as the runtime is unreachable: no engine"
+        assert decisions(out) == [("leave", reason)]
 
     def test_a_runtime_lost_during_the_close_has_the_grace_as_well(self):
+        """The grace counts from the loss if the runtime is lost during the close."""
         d = Driver(grace=10.0).booted()
         assert set(stops(d.tell(ev.CloseAsked()))) == {"w1", "w2"}
         d.now += 9
@@ -185,6 +187,7 @@ class TestStop:
         assert d.fleet.closed
 
     def test_a_close_goes_on_when_the_runtime_is_back(self):
+        """The workers are stopped as soon as the runtime answers again."""
         d = Driver().booted()
         d.tell(LOST)
         d.tell(ev.CloseAsked())
@@ -195,6 +198,7 @@ class TestStop:
         assert d.fleet.left is None
 
     def test_asked_again_it_waits_no_longer(self):
+        """A second request to close gives the workers up at once."""
         d = Driver().booted()
         d.tell(LOST)
         d.tell(ev.CloseAsked())

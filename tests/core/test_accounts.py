@@ -1,4 +1,4 @@
-"""Accounts of several processes as one."""
+"""The sum of the accounts of several processes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def answers(accounts: Accounts) -> dict[str, int]:
 
 
 def test_processes_are_summed_up() -> None:
-    """Worker by worker, and what is their own."""
+    """The totals of each worker are added up, and those of the processes themselves."""
     accounts = Accounts()
     accounts.put(1, account(work("a", 3, inflight=1), work("b", 1), retries=1, s503=2), 0.0)
     accounts.put(2, account(work("a", 4, inflight=2), retries=2, s400=1, s503=1), 0.0)
@@ -42,7 +42,7 @@ def test_processes_are_summed_up() -> None:
 
 
 def test_the_latest_counts_not_their_sum() -> None:
-    """Accounts are totals."""
+    """Each account holds totals, so it replaces the account before."""
     accounts = Accounts()
     for many in (1, 2, 5):
         accounts.put(1, account(work("a", many), s503=many), 0.0)
@@ -52,7 +52,7 @@ def test_the_latest_counts_not_their_sum() -> None:
 
 
 def test_what_a_dead_process_did_still_counts() -> None:
-    """And its successor begins at 0; but what it was doing is over."""
+    """The totals of a dead process stay and its successor adds to them; its exchanges are over."""
     accounts = Accounts()
     accounts.put(1, account(work("a", 5, inflight=3), s503=2), 0.0)
     accounts.gone(1)
@@ -65,14 +65,14 @@ def test_what_a_dead_process_did_still_counts() -> None:
 
 
 def test_one_that_never_told_anything_leaves_nothing() -> None:
-    """A connection that was none of ours, or a process killed at its start."""
+    """A process that ended without an account, for instance killed at its start, adds nothing."""
     accounts = Accounts()
     accounts.gone(7)
     assert (accounts.done(), accounts.started) == ({}, 0)
 
 
 def test_a_worker_that_one_process_has_forgotten_still_counts() -> None:
-    """Another one may still be at it, and the sum must not fall."""
+    """The sum of a worker must not fall when one of two processes no longer lists it."""
     accounts = Accounts()
     accounts.put(1, account(work("a", 5)), 0.0)
     accounts.put(2, account(work("a", 3)), 0.0)
@@ -81,7 +81,7 @@ def test_a_worker_that_one_process_has_forgotten_still_counts() -> None:
 
 
 def test_a_worker_that_moves_goes_on() -> None:
-    """Its two places are one worker to who looks at the sum, also when the old one is forgotten."""
+    """The sum of a worker includes its old address, also after the process dropped that address."""
     accounts = Accounts()
     accounts.put(1, account(work("a", 5)), 0.0)
     accounts.put(1, account(work("a", 5), work("a", 2, "10.0.0.2:80")), 1.0)
@@ -91,7 +91,7 @@ def test_a_worker_that_moves_goes_on() -> None:
 
 
 def test_labels_do_not_pile_up() -> None:
-    """A worker that nobody has named for long is dropped."""
+    """A worker that no process has listed for long is dropped."""
     accounts = Accounts()
     accounts.put(1, account(work("a", 5)), 0.0)
     accounts.put(1, account(work("b", 1)), KEEP / 2)
@@ -108,7 +108,7 @@ STEPS = st.lists(
 
 @given(STEPS)
 def test_no_sum_ever_falls(steps: list[tuple[int, str, int]]) -> None:
-    """Whoever works, forgets and dies, in any order; and nothing is counted that was not done."""
+    """The sum is exact in any order of work, dropped workers and deaths of processes."""
     accounts, lives, counts, done = Accounts(), [0, 0, 0], [0, 0, 0], 0
     before = 0
     for process, what, many in steps:

@@ -1,4 +1,4 @@
-"""Availability: the formula, term by term, and its corners."""
+"""Availability: the formula, term by term, and its corner cases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_steady_worker_is_fully_available():
 
 
 def test_base_falls_with_the_power_of_one_and_a_half():
-    """One sample four times as slow as the best: 100 · (1/4)^1.5."""
+    """A single sample four times as slow as the best gives 100 · (1/4)^1.5."""
     assert availability([0.4], best=0.1) == pytest.approx(12.5)
 
 
@@ -30,7 +30,7 @@ def test_effective_time_is_three_parts_current_seven_parts_average():
 
 
 def test_penalty_starts_at_the_threshold_and_stays_below_twenty():
-    """20 · (1 − e^−excess)."""
+    """The penalty is 20 · (1 − e^−excess)."""
     assert penalty(1.0, 1.0) == 0
     assert penalty(2.0, 1.0) == pytest.approx(20 * (1 - exp(-1)))
     assert penalty(1e9, 1.0) <= 20
@@ -41,12 +41,12 @@ def test_penalty_starts_at_the_threshold_and_stays_below_twenty():
     [([], 0), ([1.0], 0), ([2.0, 1.0], 0.5), ([1.0, 2.0], -1.0), ([0.0, 1.0], 0)],
 )
 def test_trend_compares_the_halves_and_never_divides_by_zero(times, expected):
-    """The relative gain of the newer half; 0 where there is nothing to compare with."""
+    """The trend is the relative gain of the newer half, or 0 if there is nothing to compare."""
     assert trend(times) == expected
 
 
 def test_best_times_expire():
-    """One lucky answer sets the bar only for as long as the window is."""
+    """One lucky answer counts as the best time only within the window."""
     worker = Availability(Memory(history=1, best=1, best_age=60, smoothing=1.0))
     worker.add(0.001, now=0)
     assert worker.add(1.0, now=30) < 1
@@ -54,7 +54,7 @@ def test_best_times_expire():
 
 
 def test_the_score_is_smoothed():
-    """A new value moves the score by the smoothing's share only."""
+    """A new value moves the score only by the share that `smoothing` gives it."""
     worker = Availability(Memory(smoothing=0.2))
     assert worker.add(0.1, now=0) == 100
     raw = availability([0.1, 0.4], best=0.25)
@@ -63,7 +63,7 @@ def test_the_score_is_smoothed():
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50))
 def test_any_times_give_a_score_in_bounds(times):
-    """0…100, whatever comes, zeros included."""
+    """The score stays within 0…100 for any times, zeros included."""
     worker = Availability(Memory())
     for moment, seconds in enumerate(times):
         assert 0 <= worker.add(seconds, float(moment)) <= 100

@@ -53,13 +53,13 @@ class TestStart:
 
 class TestScaling:
     def test_a_saturated_worker_is_high_within_two_ticks(self):
-        """The first sample is the base line, the second tells."""
+        """The first sample is the base line, and the second gives the utilization."""
         d = Driver().booted()
         d.ticks(2, load=100)
         assert d.state("w1") == "HU"
 
     def test_high_load_grows_the_fleet_to_max_and_no_further(self):
-        """Each step waits for the one before to boot."""
+        """Each step up waits until the worker of the step before has booted."""
         d = Driver().booted()
         for _ in range(40):
             d.serve(*starts(d.tick(load=100)))
@@ -78,7 +78,7 @@ class TestScaling:
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=3, max_size=3))
     def test_the_fewest_tunnels_go_first(self, held):
-        """Whatever exchanges there are, no worker goes before one with fewer open tunnels."""
+        """No worker is retired before one with fewer tunnels, whatever else they have open."""
         d = Driver(min=1, max=4).booted()
         d.tell(ev.LimitsAsked(4, 4))
         d.serve("w2", "w3", "w4")
@@ -92,7 +92,7 @@ class TestScaling:
         assert held[int(gone[1:]) - 2][0] == min(tunnels for tunnels, _ in held)
 
     def test_workers_above_max_with_the_fewest_tunnels_go(self):
-        """An operator's new maximum spares tunnels, too, but never a default worker."""
+        """A lower max drains workers with few tunnels first, and never a default worker."""
         d = Driver(min=1, max=4).booted()
         d.tell(ev.LimitsAsked(4, 4))
         d.serve("w2", "w3", "w4")
@@ -102,7 +102,7 @@ class TestScaling:
         assert [w.name for w in d.fleet.roster.live()] == ["w1", "w3"]
 
     def test_scaling_decisions_carry_their_reason(self):
-        """What was decided and why is in the command and in the list."""
+        """The command and the list of decisions both have the action and its reason."""
         d = Driver().booted()
         out = d.ticks(4, load=100)
         assert decisions(out)[0] == ("up", "mean U 100 ≥ 60, high for 2 s → +1")
@@ -111,14 +111,14 @@ class TestScaling:
     def test_boot_load_is_not_load(self):
         """CPU consumed before the worker was ready does not count."""
         d = Driver(min=1).booted()
-        d.ticks(3, load=100)  # w2 is booting meanwhile, at full load too
+        d.ticks(3, load=100)  # w2 boots in this time, also at full load
         d.serve("w2")
         d.tick(load=0)
         d.tick(load=0)
         assert d.fleet.roster.by_name["w2"].meter.utilization < 20
 
     def test_load_while_it_was_not_ready_is_not_load(self):
-        """A worker that comes back is measured from then on, not over the time it hung."""
+        """Usage in the time a worker hung does not count once it is ready again."""
         d = Driver(hung=1000.0).booted()
         d.ticks(2)
         for _ in range(2):
@@ -129,7 +129,7 @@ class TestScaling:
         assert d.fleet.roster.by_name["w1"].meter.utilization < 20
 
     def test_a_default_worker_stays_even_when_it_alone_is_idle(self):
-        """The others are newer but busy, and so may not be retired either."""
+        """The other worker is busy, and so may not be retired either."""
         d = Driver(min=1).booted()
         d.tell(ev.LimitsAsked(2, 4))
         d.serve("w2")
@@ -137,7 +137,7 @@ class TestScaling:
         for _ in range(20):
             d.tick(w1=0, w2=35)
         assert (d.state("w1"), d.state("w2")) == ("LU", "MU")
-        assert d.fleet.verdict.reason.startswith("held: no worker may go yet")
+        assert d.fleet.verdict.reason.startswith("held: no worker may be retired yet")
 
     def test_a_hung_worker_is_no_reason_to_scale(self):
         """The load of workers out of the ring is not counted."""
@@ -149,12 +149,12 @@ class TestScaling:
 
 
 class TestTarget:
-    """A policy that follows a target, within a fleet."""
+    """A fleet with a policy that follows a target."""
 
     TRACKING = Tracking(Targets(60, spare=0), window=6, stabilization=10, panic_window=4)
 
     def grown(self, **changes) -> Driver:
-        """One default worker and three more, all at 60 %."""
+        """A fleet of one default worker and three more, all at 60 %."""
         d = Driver(TargetPolicy(self.TRACKING), min=1, max=4, **changes).booted()
         while len(d.fleet.roster.in_ring()) < 4:
             d.serve(*starts(d.tick(load=100)))
@@ -162,15 +162,16 @@ class TestTarget:
         return d
 
     def test_a_fleet_shrinks_although_no_worker_is_idle(self):
-        """At 35 % everybody is in MU, and three would do; `step` would keep four for ever."""
+        """At 35 % all workers are in MU and three suffice, but `step` would keep all four."""
         d = self.grown()
         out = d.ticks(8, load=35)
         down = [c for c in out if isinstance(c, cmd.Decide) and c.action == "down"]
         assert [c.workers for c in down] == [("w4",)]
-        assert down[0].reason == "need 2.3 over 6 s (U 35 of 4, target 60) → -1"
+        why = "2.3 workers needed over 6 s (mean U 35 of 4 workers, target U 60)"
+        assert down[0].reason == f"{why} → -1"
 
     def test_the_newest_that_has_least_to_do_goes_first_and_drains(self):
-        """SUNDOWN is what it is for every policy: no new request, the old ones finish."""
+        """The idle worker is retired, gets no new request and finishes the old ones."""
         d = self.grown()
         d.report(w2=1, w3=0, w4=1)
         d.ticks(8, load=35)
@@ -181,7 +182,7 @@ class TestTarget:
         assert d.state("w3") == "SHUTDOWN"
 
     def test_default_workers_stay_even_when_they_alone_are_idle(self):
-        """The load is one worker's, and the others carry it; yet w1 is not the one to go."""
+        """The default worker w1 stays although it has no load and the others have some."""
         d = self.grown()
         for _ in range(8):
             d.tick(w1=0, w2=40, w3=40, w4=40)
@@ -189,7 +190,7 @@ class TestTarget:
         assert d.ring() == {"w1", "w2", "w3"}
 
     def test_the_last_that_can_serve_stays(self):
-        """The default worker hangs; nobody else may be retired then but the surplus of the rest."""
+        """While the default worker hangs, one worker that can serve stays in the ring."""
         d = self.grown(hung=1000.0)
         for _ in range(2):
             d.tell(ev.Probed("w1", ok=False, seconds=2, problem="timed out"))
@@ -197,18 +198,18 @@ class TestTarget:
         assert [w.name for w in d.fleet.roster.in_ring()] == ["w2"]
 
     def test_what_waits_is_a_reason_to_grow(self):
-        """In flight and in the waiting line, at all balancers."""
+        """The need counts open exchanges and waiting requests of all balancers."""
         tracking = Tracking(Targets(None, 2.0), window=2, panic_window=2)
         d = Driver(TargetPolicy(tracking), min=1, max=9).booted()
         d.report("b1", w1=1, waiting=3)
         d.report("b2", w1=1, waiting=1)
         assert decisions(d.tick())[0] == (
             "up",
-            "need 3.0 over 2 s: panic (6 in flight at 1, target 2 each) → +2",
+            "3.0 workers needed over 2 s: panic (6 requests open for 1 worker, target 2 each) → +2",
         )
 
     def test_policies_are_told_how_long_a_boot_takes(self):
-        """From the start of a worker to its first good probe, the longest of the last ones."""
+        """The boot time runs from a worker's start to its first good probe; the longest counts."""
         d = Driver(min=2)
         d.open()
         d.now += 3
@@ -219,7 +220,7 @@ class TestTarget:
         assert d.fleet.view().boot == 4.5
 
     def test_an_adopted_worker_tells_nothing_of_its_boot(self):
-        """It was up before the agent was."""
+        """The boot time of a worker that ran before the agent did is unknown."""
         d = Driver()
         d.open([found("w7")])
         d.now += 9
@@ -227,7 +228,7 @@ class TestTarget:
         assert d.fleet.view().boot is None
 
     def test_policies_are_told_what_was_done(self):
-        """Answered, failed and refused requests of all reports."""
+        """The view counts answered, failed and refused requests of all reports."""
         d = Driver().booted()
         d.report(done=5, w1=0, w2=1)
         d.tell(ev.Reported(Report(balancer="b2", epoch="e", version=0, workers={}, refused=2)))
@@ -236,7 +237,7 @@ class TestTarget:
 
 class TestDeath:
     def test_a_dead_worker_is_replaced_once(self):
-        """However often its end is told."""
+        """A second report of the same death starts no second replacement."""
         d = Driver().booted()
         d.ticks(10)
         assert starts(d.tell(ev.Exited("w1", "killed by SIGKILL"))) == ["w3"]
@@ -244,14 +245,14 @@ class TestDeath:
         assert ("replace", "replaces w1: killed by SIGKILL") in decisions(d.log)
 
     def test_a_dead_worker_leaves_the_queue_at_once(self):
-        """The queue without it is in the same batch of commands."""
+        """The commands for the death include the queue without the worker."""
         d = Driver().booted()
         out = d.tell(ev.Exited("w1", "gone"))
         queues = [c.queue for c in out if isinstance(c, cmd.Publish)]
         assert [e.name for e in queues[-1].workers] == ["w2"]
 
     def test_a_worker_that_is_being_stopped_is_named_to_its_end(self):
-        """It may still answer what it was asked; of one that is not named nothing is expected."""
+        """A stopping worker stays in the queue, because it may still answer open requests."""
         d = Driver(hung=5.0).booted()
         for _ in range(2):
             d.tell(ev.Probed("w1", ok=False, seconds=2, problem="timed out"))
@@ -262,7 +263,7 @@ class TestDeath:
         assert "w1" not in {entry.name for entry in d.fleet.publication.queue.workers}
 
     def test_a_worker_that_crashes_at_once_is_tried_ever_more_slowly(self):
-        """One at a time, after 1, 2, 4 … seconds."""
+        """Workers are started one at a time, after 1, 2, 4 … seconds."""
         d = Driver()
         crashed = starts(d.open())
         waits, last = [], d.now
@@ -278,17 +279,17 @@ class TestDeath:
         assert "ended before it was ready: exit code 1" in d.fleet.restarts.trouble
 
     def test_a_worker_that_stays_up_ends_the_back_off(self):
-        """The trouble is over when a worker begun after it has served for a while."""
+        """The back-off ends when a worker that was started after the failure has lasted."""
         d = Driver()
         for name in starts(d.open()):
             d.tell(ev.Exited(name, "exit code 1"))
         d.serve(*starts(d.tick()))
-        assert starts(d.log)[-1] == "w4"  # the next one, as soon as this one is ready
+        assert starts(d.log)[-1] == "w4"  # started as soon as w3 is ready
         d.ticks(8)
         assert (d.fleet.restarts.failures, d.fleet.restarts.trouble) == (0, "")
 
     def test_a_worker_that_never_listens_is_failed(self):
-        """With what its last probe said."""
+        """The reason has the problem that its last probe found."""
         d = Driver(boot=6.0)
         d.open()
         d.tell(ev.Started("w1", "127.0.0.1", 21001))
@@ -298,7 +299,7 @@ class TestDeath:
         assert "not ready within 6 s: connection refused" in str(decisions(out))
 
     def test_a_hung_worker_leaves_the_ring_and_is_replaced(self):
-        """Two failed probes take it out; failing for long enough ends it."""
+        """A worker leaves the ring after two failed probes and is stopped if they go on."""
         d = Driver(hung=5.0).booted()
         for _ in range(2):
             d.tell(ev.Probed("w1", ok=False, seconds=2, problem="timed out"))
@@ -316,19 +317,19 @@ class TestDrain:
         return d
 
     def test_a_drained_worker_gets_nothing_new_and_is_replaced(self):
-        """Its weight is 0 at once, and a new worker starts."""
+        """A drained worker leaves the ring at once, and a new worker starts."""
         d = self.leaving()
         assert (d.state("w1"), d.ring(), starts(d.log)[-1]) == ("SUNDOWN", {"w2"}, "w3")
 
     def test_it_is_stopped_when_all_balancers_have_let_go(self):
-        """Each must have seen the queue and hold no exchange."""
+        """Each balancer must have seen the queue and have no exchange with the worker."""
         d = self.leaving()
         assert stops(d.report("b2")) == []
         assert stops(d.report("b1", w1=1)) == []
         assert stops(d.report("b1")) == ["w1"]
 
     def test_a_balancer_with_an_older_queue_may_still_pick_it(self):
-        """No exchange open, but an old queue: not drained yet."""
+        """A worker has not drained while a balancer still uses an older queue."""
         d = self.leaving()
         d.report("b2")
         old = d.fleet.publication.queue.version - 1
@@ -340,7 +341,7 @@ class TestDrain:
         assert "w1" in stops(d.ticks(15))
 
     def test_tunnels_have_a_deadline_of_their_own(self):
-        """A worker with open tunnels is stopped after their time, not after the exchanges'."""
+        """A worker with open tunnels is stopped after `tunnel_drain`, not after `drain`."""
         d = self.leaving(drain=30.0, tunnel_drain=60.0)
         d.report("b1", w1=2, tunnels=2)
         assert "w1" not in stops(d.ticks(20))
@@ -348,7 +349,7 @@ class TestDrain:
         assert "2 of them tunnels" in str(d.fleet.decisions)
 
     def test_a_deadline_is_announced(self):
-        """Some seconds before a worker is stopped the queue says so, for its tunnels' sake."""
+        """The queue announces a stop some seconds before, so that balancers can close tunnels."""
         d = self.leaving(drain=30.0, tunnel_drain=60.0)
         d.report("b1", w1=2, tunnels=2)
         told = []
@@ -356,10 +357,11 @@ class TestDrain:
             (entry,) = [e for e in d.fleet.publication.queue.workers if e.name == "w1"]
             told.append(entry.closing)
             d.report("b1", w1=2, tunnels=2)
-        assert told == [False] * 27 + [True] * 2  # ticks of 2 s: from 55 s on, of 60 s
+        # Ticks are 2 s apart, and the notice begins 5 s before the deadline at 60 s.
+        assert told == [False] * 27 + [True] * 2
 
     def test_a_short_drain_is_announced_half_way(self):
-        """A drain that is shorter than the notice is not announced as it begins."""
+        """A drain that is shorter than the notice is announced after half of its time."""
         d = self.leaving(drain=4.0)
         d.report("b1", w1=1)
         assert not d.fleet.roster.by_name["w1"].closing
@@ -367,14 +369,14 @@ class TestDrain:
         assert d.fleet.roster.by_name["w1"].closing
 
     def test_a_worker_whose_tunnels_have_ended_has_the_usual_deadline(self):
-        """What is left then are exchanges, which do not last for hours."""
+        """A worker without open tunnels has only `drain`, as other exchanges are short."""
         d = self.leaving(drain=30.0, tunnel_drain=60.0)
         d.report("b1", w1=2, tunnels=2)
         d.report("b1", w1=2)
         assert "w1" in stops(d.ticks(15))
 
     def test_a_lost_balancer_is_waited_for_then_forgotten(self):
-        """It may still be serving; after a while it is taken for dead."""
+        """A lost balancer may still be serving, so it is taken for dead only after a while."""
         d = self.leaving()
         d.report("b2")
         d.tell(ev.BalancerLost("b1"))
@@ -382,7 +384,7 @@ class TestDrain:
         assert stops(d.ticks(2)) == ["w1"]
 
     def test_a_balancer_that_takes_leave_holds_nothing(self):
-        """Its last report removes it."""
+        """The last report of a balancer removes its exchanges."""
         d = self.leaving()
         d.report("b2")
         farewell = Report(balancer="b1", epoch="e", version=0, workers={}, farewell=True)
@@ -391,21 +393,21 @@ class TestDrain:
 
 class TestRestart:
     def test_running_workers_are_adopted_and_none_is_started(self):
-        """Records and workers agree: they go on serving, in the ring at once."""
+        """Workers with a record go on serving, and are in the ring at once."""
         d = Driver()
         records = [record("a", State.LU, 0), record("b", State.HU, 1)]
         out = d.open([found("a"), found("b")], records)
         assert (starts(out), d.ring(), d.state("b")) == ([], {"a", "b"}, "HU")
 
     def test_a_record_without_a_worker_is_deleted(self):
-        """And what is missing is started."""
+        """A worker is started in place of the missing one."""
         d = Driver()
         out = d.open([found("a")], [record("a", State.LU), record("b", State.LU, 1)])
         assert cmd.Forget("b") in out
         assert len(starts(out)) == 1
 
     def test_a_worker_without_a_record_is_adopted(self):
-        """It is probed first, and until then the balancers keep the queue they have."""
+        """The worker is probed first, and no queue is published until then."""
         d = Driver()
         out = d.open([found("a"), found("b")], [record("b", State.LU)])
         assert starts(out) == []
@@ -414,7 +416,7 @@ class TestRestart:
         assert d.ring() == {"a", "b"}
 
     def test_a_worker_that_was_leaving_goes_on_leaving(self):
-        """SUNDOWN survives a restart; its balancers are given time to come back."""
+        """SUNDOWN survives a restart, and balancers are given time to come back."""
         d = Driver()
         d.open([found("a"), found("b"), found("c")], [
             record("a", State.LU, 0), record("b", State.LU, 1), record("c", State.SUNDOWN, 2),
@@ -424,7 +426,7 @@ class TestRestart:
         assert stops(d.ticks(2)) == ["c"]
 
     def test_a_worker_that_was_being_stopped_is_stopped(self):
-        """An agent killed between the decision and the worker's end must not bring it back."""
+        """A worker that was being stopped when its agent was killed does not serve again."""
         d = Driver(hung=1.0).booted()
         for _ in range(2):
             d.tell(ev.Probed("w1", ok=False, seconds=2, problem="timed out"))
@@ -435,7 +437,7 @@ class TestRestart:
         assert d.state("a") == "SUNDOWN"
 
     def test_the_number_of_workers_survives(self):
-        """Four adopted workers stay four, until the policy says otherwise, even if one dies."""
+        """Four adopted workers stay four until the policy changes it, even if one dies."""
         d = Driver(Fixed())
         d.open([found(n) for n in "abcd"], [record(n, State.LU, i) for i, n in enumerate("abcd")])
         d.ticks(20)
@@ -443,14 +445,14 @@ class TestRestart:
         assert len(d.fleet.roster.live()) == 4
 
     def test_a_late_list_brings_no_ended_worker_back(self):
-        """A list read just before a worker ended still names it."""
+        """A list that was read just before a worker ended does not bring it back."""
         d = Driver().booted()
         d.tell(ev.Exited("w1", "exit code 0"))
         d.open([found("w1"), found("w2")])
         assert d.state("w1") == "gone"
 
     def test_a_worker_started_after_the_list_was_read_is_not_missing(self):
-        """The list is older than the worker."""
+        """A worker that is younger than the list of running workers stays in the fleet."""
         d = Driver()
         d.open()
         read_at = d.now
@@ -460,7 +462,7 @@ class TestRestart:
         assert d.state("w1") == "LU"
 
     def test_a_worker_missing_from_the_list_has_ended(self):
-        """Its end was missed; it is replaced."""
+        """A worker whose end was missed is replaced."""
         d = Driver().booted()
         d.ticks(10)
         assert len(starts(d.open([found("w2")]))) == 1
@@ -469,7 +471,7 @@ class TestRestart:
 
 class TestLimits:
     def test_raising_min_starts_workers(self):
-        """At once, and the new limits are kept."""
+        """A higher min starts workers at once, and the new limits are stored."""
         d = Driver().booted()
         out = d.tell(ev.LimitsAsked(3, 6))
         assert len(starts(out)) == 1
@@ -477,13 +479,13 @@ class TestLimits:
         assert cmd.SaveLimits(kept) in out
 
     def test_lowering_max_drains_the_newest(self):
-        """Even busy ones, but by draining."""
+        """Workers above a lower max are drained."""
         d = Driver().booted()
         d.tell(ev.LimitsAsked(1, 1))
         assert (d.state("w1"), d.state("w2")) == ("LU", "SUNDOWN")
 
     def test_limits_set_at_run_time_survive_a_restart(self):
-        """Until the configuration itself is changed."""
+        """Run-time limits stay in force until the configured limits change."""
         kept = LimitsRecord(min=3, max=6, configured_min=2, configured_max=4)
         assert (Driver(limits=kept).fleet.limits.min, Driver(limits=kept).fleet.limits.max) == (
             3,
@@ -495,7 +497,7 @@ class TestLimits:
 
 class TestClose:
     def test_closing_stops_everything_and_starts_nothing(self):
-        """With no balancer left there is nothing to wait for."""
+        """Without a balancer all workers are stopped at once, and none is replaced."""
         d = Driver().booted()
         out = d.tell(ev.CloseAsked())
         assert stops(out) == ["w1", "w2"]
@@ -505,7 +507,7 @@ class TestClose:
 
 
 def test_new_limits_do_not_turn_an_end_round():
-    """Limits that are changed while the agent stops are kept, but start nothing."""
+    """Limits that are changed while the agent stops are stored, but start no worker."""
     driver = Driver().booted()
     driver.tell(ev.CloseAsked())
     out = driver.tell(ev.LimitsAsked(3, 4))
@@ -517,7 +519,7 @@ def test_new_limits_do_not_turn_an_end_round():
 
 
 def test_an_event_of_one_worker_does_not_sort_the_fleet_for_each_other(monkeypatch):
-    """With hundreds of workers, each probed every second, the agent would do nothing else."""
+    """One event sorts the fleet a few times at most, as there are hundreds of probes a second."""
     driver = Driver(min=50, max=50).booted()
     asked: list[int] = []
     defaults = Roster.defaults

@@ -36,7 +36,7 @@ class FleetMachine(RuleBasedStateMachine):
         self.policy = policy
         self.d = Driver(POLICIES[policy](), min=low, max=low + spread)
         self.running: set[str] = set()
-        self.left: set[str] = set()  # seen in SUNDOWN or SHUTDOWN
+        self.left: set[str] = set()  # workers that have been in SUNDOWN or SHUTDOWN
         self.actions: list[float] = []
         self.closing = False
         self.check(self.d.open())
@@ -55,16 +55,17 @@ class FleetMachine(RuleBasedStateMachine):
                         self.note_action(at)
 
     def tell(self, event: ev.Event) -> list[cmd.Command]:
-        """An event that is no word about the number of workers: it leaves the target alone."""
+        """Pass in an event that must not change the target."""
         target = self.d.fleet.target
         out = self.bounded(lambda: self.d.tell(event))
         assert self.d.fleet.target == target, "the target was changed"
         return out
 
     def bounded(self, act: Callable[[], list[cmd.Command]]) -> list[cmd.Command]:
-        """One start for each worker that was lost or put off, and for each that is wanted more.
+        """Check that there are no more starts than there are reasons for.
 
-        While starts fail there is one at a time, as the back-off has it.
+        A start is due for each worker that was lost, each whose start was put off, and each by
+        which the target grew. While starts fail, the back-off allows one at a time.
         """
         fleet, before = self.d.fleet, self.live()
         target, put_off = fleet.target, max(0, fleet.target - len(before))
@@ -164,7 +165,7 @@ class FleetMachine(RuleBasedStateMachine):
 
     @invariant()
     def within_limits(self) -> None:
-        """Never above max; never a target outside the limits."""
+        """There are never more than max workers, and the target is within the limits."""
         fleet = self.d.fleet
         live = len(fleet.roster.live())
         assert live <= fleet.limits.max
@@ -180,12 +181,12 @@ class FleetMachine(RuleBasedStateMachine):
 
     @invariant()
     def never_above_the_target(self) -> None:
-        """What was started for a death, by the policy or for an operator is what was wanted."""
+        """No more workers boot or serve than the target, whatever they were started for."""
         assert len(self.d.fleet.roster.live()) <= self.d.fleet.target
 
     @invariant()
     def sundown_is_final(self) -> None:
-        """A worker that was leaving is leaving or gone, and gets no request."""
+        """A worker that has begun to leave stays so until it is gone, and gets no request."""
         for worker in self.d.fleet.roster:
             if worker.name in self.left:
                 assert worker.state in LEAVING
@@ -195,7 +196,7 @@ class FleetMachine(RuleBasedStateMachine):
 
     @invariant()
     def only_ready_workers_are_in_the_ring(self) -> None:
-        """The newest queue gives requests to ready, serving workers only."""
+        """The newest queue sends requests only to workers that serve and are ready."""
         for name in self.d.ring():
             worker = self.d.fleet.roster.by_name[name]
             assert worker.ready

@@ -1,4 +1,4 @@
-"""Reports that fit the model but tell nonsense: the fleet must survive every one of them."""
+"""The fleet must survive every report that fits the model, even if its content is nonsense."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ REPORTS = st.builds(
     reports=st.lists(REPORTS, max_size=12),
 )
 def test_no_report_that_is_read_makes_the_fleet_raise(policy, history, reports):
-    """Scores stay within 0…100, and the status can be told, after any series of reports."""
+    """After any series of reports scores stay within 0…100, and there is a status."""
     rating = Rating(MACHINE, memory=Memory(history=history))
     driver = Driver(POLICIES[policy](), rating=rating).booted()
     for report in reports:
@@ -64,7 +64,7 @@ def test_no_report_that_is_read_makes_the_fleet_raise(policy, history, reports):
 
 
 def test_exchanges_with_a_worker_that_never_was_do_not_count():
-    """A policy that follows open exchanges would start workers for them."""
+    """Otherwise a policy that follows open exchanges would start workers for them."""
     driver = Driver().booted()
     driver.report("b1", **{"w1": 2, "never-was": 50}, done=3)
     assert driver.fleet.links.open() == 2

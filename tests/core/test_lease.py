@@ -1,4 +1,4 @@
-"""The lease: its table, and its law: never two leaders, whatever the store and the clocks do."""
+"""The lease: its table, and its law that there are never two leaders, whatever delays occur."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECONDS = 4.0
 
 
 def heard(*answers: Answer) -> Lease:
-    """After these answers, each to a claim of that moment, a claim per second."""
+    """A lease after these answers, with one claim per second, each answered at once."""
     lease = Lease(SECONDS)
     for at, answer in enumerate(answers):
         lease.hear(answer, float(at), float(at))
@@ -23,7 +23,7 @@ def heard(*answers: Answer) -> Lease:
 
 
 def test_the_table_knows_every_answer_and_a_term_that_is_over_stays_so():
-    """Nothing leads out of OVER, and only what it says leads into LEADING."""
+    """OVER has no transition, and LEADING has only the transitions into it listed here."""
     assert TABLE.keys() == set(itertools.product([Role.STANDBY, Role.LEADING], Answer))
     assert [pair for pair, role in TABLE.items() if role is Role.LEADING] == [
         (Role.STANDBY, Answer.GRANTED),
@@ -34,7 +34,7 @@ def test_the_table_knows_every_answer_and_a_term_that_is_over_stays_so():
 
 @pytest.mark.parametrize("answer", [Answer.REFUSED, Answer.SILENCE])
 def test_a_standby_waits(answer: Answer):
-    """For another's lease, and for a store that is away."""
+    """A standby waits while another agent holds the lease or the store is unreachable."""
     lease = heard(answer, answer)
     assert lease.role is Role.STANDBY
     assert not lease.leads(1.0)
@@ -43,14 +43,14 @@ def test_a_standby_waits(answer: Answer):
 
 
 def test_a_leader_stops_before_its_lease_runs_out():
-    """By its own clock, and asked or not."""
+    """A leader stops leading by its own clock, without another answer of the store."""
     lease = heard(Answer.GRANTED)
     assert lease.leads(SAFE * SECONDS - 0.01)
     assert not lease.leads(SAFE * SECONDS)
 
 
 def test_time_counts_from_before_the_question():
-    """A grant that took long to come is worth less, or nothing."""
+    """A grant that took long to arrive lasts less long, or has already expired."""
     lease = Lease(SECONDS)
     lease.hear(Answer.GRANTED, 10.0, 12.0)
     assert lease.until == 10.0 + SAFE * SECONDS
@@ -60,14 +60,14 @@ def test_time_counts_from_before_the_question():
 
 
 def test_a_leader_survives_some_silence_and_no_refusal():
-    """Silence for as long as its grant lasts."""
+    """Without answers a leader leads until its grant expires; a refusal ends its term at once."""
     assert heard(Answer.GRANTED, Answer.SILENCE, Answer.SILENCE).leads(2.0)
     assert heard(Answer.GRANTED, *[Answer.SILENCE] * 4).role is Role.OVER
     assert heard(Answer.GRANTED, Answer.REFUSED).role is Role.OVER
 
 
 def test_a_grant_after_a_gap_does_not_mend_it():
-    """Somebody else may have led in between."""
+    """A grant after the old one has expired ends the term, as others may have led in between."""
     lease = heard(Answer.GRANTED)
     lease.hear(Answer.GRANTED, 10.0, 10.0)
     assert (lease.role, lease.leads(10.0)) == (Role.OVER, False)
@@ -75,7 +75,7 @@ def test_a_grant_after_a_gap_does_not_mend_it():
 
 @dataclass
 class Agents:
-    """Some agents and a store, whose clock is the true one."""
+    """Some agents and a store; all of them read one clock."""
 
     count: int
     now: float = 0.0
@@ -89,7 +89,7 @@ class Agents:
         self.terms = [0] * self.count
 
     def claim(self, agent: int, sent: float, back: float, lost: bool) -> None:
-        """A claim that takes its time in both directions, and may come back as silence."""
+        """Send a claim that takes time in both directions, and whose answer may get lost."""
         asked = self.now
         self.wait(sent)
         answer = self._decide((agent, self.terms[agent]))
@@ -114,13 +114,13 @@ class Agents:
         return Answer.GRANTED
 
 
-DELAY = st.sampled_from([0.0, 0.1, 1.0, 3.0, 5.0])  # of the network, or a process held up
+DELAY = st.sampled_from([0.0, 0.1, 1.0, 3.0, 5.0])  # of the network, or of a paused process
 CLAIMS = st.tuples(st.integers(0, 2), DELAY, DELAY, st.booleans(), DELAY)
 
 
 @given(st.lists(CLAIMS, max_size=60))
 def test_never_two_leaders(claims):
-    """Whoever asks, in any order, with any delay on the way, answers lost, processes held up."""
+    """No two agents lead at once, with claims in any order, any delays, lost answers and pauses."""
     agents = Agents(3)
     for agent, sent, back, lost, pause in claims:
         agents.claim(agent, sent, back, lost)
@@ -129,7 +129,7 @@ def test_never_two_leaders(claims):
 
 @given(st.lists(CLAIMS, max_size=20), st.integers(0, 2))
 def test_who_is_left_alone_leads_soon(claims, survivor):
-    """Whatever was before: within one lease and one claim of the others' end."""
+    """The last agent leads within one lease and a few claims after the others ended."""
     agents = Agents(3)
     for agent, sent, back, lost, pause in claims:
         agents.claim(agent, sent, back, lost)

@@ -40,12 +40,12 @@ def follow(state: State, utilization: float) -> State:
         (State.HU, 57, State.HU),  # within the hysteresis
         (State.HU, 54.9, State.MU),
         (State.HU, 0, State.LU),
-        (State.INIT, 100, State.INIT),  # load moves only those that serve
+        (State.INIT, 100, State.INIT),  # load moves only workers that serve
         (State.SUNDOWN, 0, State.SUNDOWN),
     ],
 )
 def test_utilization_moves_a_worker_sideways(state, utilization, expected):
-    """Cuts with hysteresis, as many steps as it takes."""
+    """A worker follows the cuts with their hysteresis, in as many steps as it takes."""
     assert follow(state, utilization) is expected
 
 
@@ -57,17 +57,17 @@ def test_leaving_is_final():
 
 
 def test_the_policy_retires_from_low_utilization_only():
-    """RETIRE is known in LU and nowhere else."""
+    """The signal RETIRE has a transition from LU and from no other state."""
     assert [state for state, signal in TABLE if signal is Signal.RETIRE] == [State.LU]
 
 
 def test_a_target_may_be_met_without_a_busy_worker():
-    """SURPLUS is known wherever a worker serves."""
+    """The signal SURPLUS has a transition from every state in which a worker serves."""
     assert {state for state, signal in TABLE if signal is Signal.SURPLUS} == SERVING
 
 
 def test_every_state_is_reached_and_every_one_can_die():
-    """The table has no island, and death is known wherever a worker may run unasked."""
+    """Every state can be reached, and a worker may die in every state but SHUTDOWN."""
     assert set(TABLE.values()) | {State.INIT} == set(State)
     assert {state for state, signal in TABLE if signal is Signal.DIED} == SERVING | {
         State.INIT,
@@ -76,7 +76,7 @@ def test_every_state_is_reached_and_every_one_can_die():
 
 
 def test_an_illegal_transition_tells_its_history():
-    """An unknown signal raises, names both sides and how the worker got there."""
+    """An unknown signal raises an error with the state, the signal and the worker's history."""
     with pytest.raises(
         IllegalTransitionError, match=r"SUNDOWN knows no signal “ready”.*LU retired"
     ):
@@ -85,6 +85,6 @@ def test_an_illegal_transition_tells_its_history():
 
 @given(st.sampled_from(sorted(SERVING)), st.floats(0, 100))
 def test_following_the_load_settles(state, utilization):
-    """Asked again with the same load, a worker stays where it is."""
+    """A second measurement with the same load does not move a worker again."""
     settled = follow(state, utilization)
     assert load_signals(settled, utilization, CUTS) == []

@@ -1,4 +1,4 @@
-"""Links: which balancer holds what."""
+"""Links: which balancer has which exchanges open."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def report(balancer: str, version: int, epoch: str = "e", **inflight: int) -> Re
 
 
 def test_open_exchanges_are_summed_over_balancers():
-    """C(t) is what all of them hold."""
+    """C(t) of a worker is the sum of its open exchanges at all balancers."""
     links = Links("e")
     links.report(report("b1", 1, w=2))
     links.report(report("b2", 1, w=3, v=1))
@@ -23,7 +23,7 @@ def test_open_exchanges_are_summed_over_balancers():
 
 
 def test_a_worker_is_released_when_all_have_seen_the_queue_and_hold_nothing():
-    """One old queue or one open exchange is enough to wait."""
+    """A worker is not released while one balancer has an old queue or an open exchange."""
     links = Links("e")
     links.report(report("b1", 5))
     links.report(report("b2", 4))
@@ -35,21 +35,21 @@ def test_a_worker_is_released_when_all_have_seen_the_queue_and_hold_nothing():
 
 
 def test_a_version_of_an_earlier_agent_counts_as_none():
-    """Versions are counted anew in each epoch."""
+    """Versions of another epoch do not count, because each agent counts from 0."""
     links = Links("e")
     links.report(report("b1", 99, epoch="before"))
     assert not links.released("w", 0)
 
 
 def test_a_balancer_that_has_only_joined_may_hold_anything():
-    """Until its first report nothing is released."""
+    """No worker is released before the first report of a new balancer."""
     links = Links("e")
     links.join("b1")
     assert not links.released("w", 0)
 
 
 def test_a_lost_balancer_is_forgotten_after_a_while_unless_it_comes_back():
-    """Its exchanges count as long as it may be serving."""
+    """The exchanges of a lost balancer count for as long as it may still be serving."""
     links = Links("e", patience=10)
     links.report(report("b1", 1, w=1))
     links.lose("b1", now=0)

@@ -1,4 +1,4 @@
-"""The meter: what goes into a worker's score."""
+"""The meter: the measurements that make a worker's score."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def traffic(requests: int, seconds: float, size: int = 0) -> Traffic:
 
 
 def test_one_sample_is_not_a_measurement():
-    """Until there are two, the score is full."""
+    """The score is 100 until there are two samples."""
     meter = Meter(RATING)
     meter.take(Sample(0, 100, 0), FREE)
     assert (meter.score, meter.usage) == (100, None)
 
 
 def test_network_comes_from_the_reports_when_the_runtime_cannot_tell():
-    """Bytes that balancers moved since the last sample, per second."""
+    """The rate is the bytes that balancers reported since the last sample, per second."""
     meter = Meter(RATING)
     meter.take(Sample(0, 0, 0), FREE)
     meter.add_traffic(traffic(1, 0.1, size=3_000_000))
@@ -37,7 +37,7 @@ def test_network_comes_from_the_reports_when_the_runtime_cannot_tell():
 
 
 def test_network_comes_from_the_runtime_when_it_can_tell():
-    """A container's own counters win."""
+    """The runtime's counters of a container take precedence over reports."""
     meter = Meter(RATING)
     meter.take(Sample(0, 0, 0, network_bytes=0), FREE)
     meter.add_traffic(traffic(1, 0.1, size=9_000_000))
@@ -46,7 +46,7 @@ def test_network_comes_from_the_runtime_when_it_can_tell():
 
 
 def test_slowing_answers_lower_the_score():
-    """Mean response time of requests, interval by interval."""
+    """The mean response time of each interval enters the score."""
     meter = Meter(RATING)
     meter.take(Sample(0, 0, 0), FREE)
     for moment, seconds in enumerate([0.1, 0.1, 0.9, 0.9], start=1):
@@ -58,7 +58,7 @@ def test_slowing_answers_lower_the_score():
 
 
 def test_quick_probes_do_not_make_requests_look_slow():
-    """Probes count only while there is no traffic, and in a history of their own."""
+    """Probes count only while there is no traffic, and have a history of their own."""
     meter = Meter(RATING)
     meter.take(Sample(0, 0, 0), FREE)
     for moment in range(1, 5):
@@ -82,7 +82,7 @@ def test_a_restarted_meter_takes_a_new_base_line():
 
 
 def test_a_tally_gives_the_mean_once():
-    """Then it is empty."""
+    """A tally is empty after its mean was taken."""
     tally = Tally()
     tally.add(2, 1.0)
     assert (tally.take(), tally.take()) == (0.5, None)

@@ -22,7 +22,7 @@ QUEUE = Queue(
 
 
 def test_a_queue_survives_the_wire():
-    """Written and read again it is the same."""
+    """A queue that is written and parsed again is the same."""
     assert parse_queue(QUEUE.model_dump_json()) == QUEUE
 
 
@@ -36,7 +36,7 @@ def test_a_queue_survives_the_wire():
     ],
 )
 def test_a_malformed_queue_is_refused_with_its_place(change, place):
-    """The error names the first field at fault, and the peer as the one to blame."""
+    """The error names the first wrong field, and the peer as the side at fault."""
     message = json.loads(QUEUE.model_dump_json()) | change
     with pytest.raises(MalformedError, match=f"malformed queue: {place}") as caught:
         parse_queue(json.dumps(message))
@@ -44,6 +44,6 @@ def test_a_malformed_queue_is_refused_with_its_place(change, place):
 
 
 def test_what_is_not_json_is_refused():
-    """Neither a traceback nor a guess."""
+    """Text that is not JSON raises a MalformedError."""
     with pytest.raises(MalformedError, match="malformed queue: message"):
         parse_queue("hello")

@@ -1,4 +1,4 @@
-"""Restarts: the back-off."""
+"""Restarts: the back-off of starts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from steelyard.core.restarts import Restarts
 
 
 def test_without_failures_everything_may_start():
-    """All missing workers at once."""
+    """All missing workers may start at once if no start has failed."""
     assert Restarts(1, 60).allowed(4, booting=2, now=0) == 4
 
 
 def test_delays_double_up_to_the_longest():
-    """1, 2, 4, 5, 5 … seconds."""
+    """The delays are 1, 2, 4, 5, 5 … seconds if the longest is 5."""
     restarts, now, delays = Restarts(1, 5), 0.0, []
     for _ in range(5):
         restarts.fail("w1", "crashed", now)
@@ -21,7 +21,7 @@ def test_delays_double_up_to_the_longest():
 
 
 def test_failures_that_fall_together_are_one():
-    """Four workers that crash at once do not mean eight seconds."""
+    """Four workers that crash at once cause the delay of one failure."""
     restarts = Restarts(1, 60)
     for _ in range(4):
         restarts.fail("w1", "crashed", 0.0)
@@ -29,7 +29,7 @@ def test_failures_that_fall_together_are_one():
 
 
 def test_one_at_a_time_while_it_fails():
-    """None before the time, none while one boots, then one."""
+    """No worker starts before the delay is over or while another boots, and then only one."""
     restarts = Restarts(1, 60)
     restarts.fail("w1", "crashed", 0.0)
     assert restarts.allowed(4, booting=0, now=0.5) == 0
@@ -38,7 +38,7 @@ def test_one_at_a_time_while_it_fails():
 
 
 def test_only_a_younger_worker_that_lasts_ends_the_series():
-    """An old healthy neighbour proves nothing about new starts."""
+    """An older healthy worker does not prove that new starts succeed."""
     restarts = Restarts(1, 60, stable=10)
     restarts.fail("w1", "crashed", 100.0)
     old, young = (50.0, 51.0), (101.0, 102.0)
@@ -51,7 +51,7 @@ def test_only_a_younger_worker_that_lasts_ends_the_series():
 
 
 def test_trouble_ends_when_nothing_needs_to_be_started():
-    """The place of the worker that failed was given up meanwhile."""
+    """A complete fleet that lasts ends the series, as the failed worker is not needed."""
     restarts = Restarts(1, 60, stable=10)
     restarts.fail("w1", "crashed", 100.0)
     restarts.prove([(50.0, 51.0)], complete=True, now=101.0)

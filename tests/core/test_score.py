@@ -13,13 +13,13 @@ PERCENT = st.floats(0, 100)
 
 
 def test_the_sum_is_the_published_one():
-    """0.35 CPU, 0.25 memory, 0.15 network, 0.25 availability."""
+    """The weights are 0.35 CPU, 0.25 memory, 0.15 network and 0.25 availability."""
     parts = Components(cpu=80, memory=60, network=40, availability=20)
     assert weighted_sum(parts, Weights()) == pytest.approx(28 + 15 + 6 + 5)
 
 
 def test_only_the_proportions_of_the_weights_matter():
-    """Weights are normalised to sum 1."""
+    """Weights are normalised to a sum of 1."""
     parts = Components(cpu=80, memory=60, network=40, availability=20)
     assert weighted_sum(parts, Weights(35, 25, 15, 25)) == pytest.approx(
         weighted_sum(parts, Weights())
@@ -27,14 +27,14 @@ def test_only_the_proportions_of_the_weights_matter():
 
 
 def test_a_saturated_core_is_full_utilization():
-    """The published sum alone would call this worker 65 of 100."""
+    """The weighted sum alone would give this worker a score of 65."""
     parts = components(Usage(cpu=100, memory=0, network=0), 0, None)
     assert weighted_sum(parts, Weights()) == pytest.approx(65)
     assert score(parts, Weights()) == 0
 
 
 def test_an_idle_worker_scores_full():
-    """Nothing used, everything answered at its best."""
+    """A worker that uses nothing and answers at its best scores 100."""
     assert score(components(Usage(0, 0, 0), 0, 100), Weights()) == 100
 
 
@@ -45,19 +45,19 @@ def test_an_idle_worker_scores_full():
         (5, 0, None, 0),
         (6, 5, None, 20),
         (50, 5, None, 100),  # clipped
-        (1, 5, None, 0),  # less than before is no use
+        (1, 5, None, 0),  # a rate that falls counts as no usage
         (5, None, 20, 25),  # a share of the capacity
         (50, 1, 20, 100),
     ],
 )
 def test_network_usage(rate, previous, capacity, expected):
-    """A share of the capacity when there is one, else the growth since the last sample."""
+    """Usage is a share of the capacity if there is one, else the growth since the last sample."""
     assert network_usage(rate, previous, capacity) == pytest.approx(expected)
 
 
 @given(PERCENT, PERCENT, PERCENT, PERCENT)
 def test_the_score_is_bounded_and_never_better_than_the_cpu(cpu, memory, network, available):
-    """0…100 for all usages, and at most what the CPU leaves."""
+    """The score is within 0…100 for all usages, and at most the unused share of the CPU."""
     value = score(components(Usage(cpu, memory, None), network, available), Weights())
     assert 0 <= value <= 100 - cpu + 1e-9
 

@@ -7,7 +7,7 @@ from tests.core.driver import Driver
 
 
 def test_the_status_tells_workers_decisions_and_balancers():
-    """And survives JSON."""
+    """The status lists workers, decisions and balancers, and survives JSON."""
     d = Driver().booted()
     d.report("b1", w1=3)
     d.ticks(2, load=100)

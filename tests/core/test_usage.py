@@ -22,7 +22,7 @@ def sample(at: float, cpu: float, memory: int = 0, wait: float = 0.0, net: int |
         (8.0, 0.0, Allowance(), 100),  # four cores: clipped
         (1.0, 0.0, Allowance(cpus=0.5), 100),  # half a core out of half a core
         (1.0, 0.0, Allowance(cpus=2), 25),
-        (0.5, 1.5, Allowance(), 100),  # starved by its neighbours, yet wanting all of a core
+        (0.5, 1.5, Allowance(), 100),  # wants all of a core, but neighbours take most of it
     ],
 )
 def test_cpu_is_a_share_of_the_allowance(cpu, wait, allowance, expected):
@@ -41,19 +41,19 @@ def test_memory_is_a_share_of_the_limit_or_of_the_machine():
 
 
 def test_network_is_a_rate_in_megabytes():
-    """Bytes both ways per second, in MB; unknown stays unknown."""
+    """The rate is bytes in both directions in MB per second, or None if unknown."""
     usage = usage_between(sample(0, 0, net=0), sample(2, 0, net=4_000_000), Allowance(), MACHINE)
     assert usage.network == 2
     assert usage_between(sample(0, 0), sample(2, 0, net=1), Allowance(), MACHINE).network is None
 
 
 def test_counters_that_went_back_count_as_no_use():
-    """A child or thread that ended takes its counters along."""
+    """Counters fall when a child process or thread ends, which counts as no usage."""
     usage = usage_between(sample(0, 5, wait=5), sample(1, 4, wait=4), Allowance(), MACHINE)
     assert usage.cpu == 0
 
 
 def test_samples_must_be_in_order():
-    """Two samples at one moment have no rate."""
+    """Two samples at the same time have no rate, and raise an error."""
     with pytest.raises(ValueError, match="out of order"):
         usage_between(sample(1, 0), sample(1, 0), Allowance(), MACHINE)

@@ -1,4 +1,4 @@
-"""Weights: the loop of weight, load and score, closed."""
+"""Weights: the feedback loop from weight to load to score to weight."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WEIGHTS = st.lists(st.floats(LEAST, FULL), min_size=2, max_size=8)
 
 
 def utilization(weights: list[float], mean: float) -> list[float]:
-    """What equal workers have to do when requests are spread by weight."""
+    """The utilization of equal workers if requests are spread by weight."""
     whole = mean * len(weights)
     return [min(100.0, whole * weight / sum(weights)) for weight in weights]
 
@@ -26,20 +26,20 @@ def ticks(weights: list[float], mean: float, count: int) -> list[float]:
 
 @given(WEIGHTS, st.floats(1, 99))
 def test_equal_workers_come_to_equal_shares_at_any_load(weights, mean):
-    """However unequal they began: no swing survives."""
+    """Weights that begin unequal come together: no swing survives."""
     settled = ticks(weights, mean, 40)
     assert max(settled) - min(settled) < 1
 
 
 def test_a_swing_shrinks_where_weight_as_score_would_keep_it():
-    """At U = 60 the plain score gives all to one, then all to the other."""
+    """At U = 60 a swing dies out, though weights equal to the scores would keep it up."""
     settled = ticks([100.0, 50.0], 60, 6)
     assert max(settled) - min(settled) < 2
 
 
 @pytest.mark.parametrize(("score", "weight"), [(100, 100), (0, 25), (60, 70)])
 def test_a_steady_score_has_a_weight(score, weight):
-    """A saturated worker keeps a quarter; a better score is a larger share."""
+    """A saturated worker keeps a quarter of the weight, and a better score gives more."""
     settled = FULL
     for _ in range(60):
         settled = follow_score(settled, score)
@@ -50,5 +50,5 @@ def test_a_steady_score_has_a_weight(score, weight):
     ("weight", "told"), [(100, 100), (88, 100), (87, 75), (60, 50), (25, 25), (26, 25)]
 )
 def test_balancers_are_told_quarters(weight, told):
-    """Idle workers whose scores differ by a little are equals."""
+    """Published weights are multiples of 25, so that small differences vanish."""
     assert published(weight) == told

@@ -31,7 +31,7 @@ class Agent:
 
     def terms(self) -> int:
         """How often it came to lead."""
-        return len(re.findall(r"leads, as ", self.said()))
+        return len(re.findall(r"this agent leads now, as ", self.said()))
 
     def stands_by(self) -> bool:
         return "standby: " in self.said()

@@ -78,7 +78,7 @@ async def test_workers_serve_on_while_their_engine_is_away(engine, g):
         engine.kill()
         told = await away(g, 2 * HUNG)
         assert told.ready == 3
-        assert "nothing is started, stopped or judged" in g.cli("status").stdout
+        assert "no worker is started, stopped or judged" in g.cli("status").stdout
         await load.more(50)
         engine.start()
         told = await whole(g, "live-restore")

@@ -107,7 +107,7 @@ async def test_an_agent_without_a_supervisor_replaces_a_worker(gateway):
         await load.more(100)
     assert load.failed == []
     done = await asyncio.to_thread(g.cli, "down")
-    assert "balancers that go on without it: 1" in done.stderr
+    assert "the supervisor is gone; stopping its balancers: 1" in done.stderr
     assert done.stderr.endswith("stopped\n")
     assert gone(parts)
     assert nothing_is_left(g)
@@ -144,7 +144,7 @@ async def test_a_second_gateway_is_refused_while_the_first_one_lives(gateway):
     second = gateway("--min", "1", "--max", "1")
     second.log = g.home / "second.log"
     assert await asyncio.to_thread(second.start().wait) == 2
-    assert f"served already, by process {g.process.pid}" in second.output()
+    assert f"already served, by process {g.process.pid}" in second.output()
     assert g.http("/whoami") == 200
     assert g.stop() == 0
 

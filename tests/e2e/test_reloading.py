@@ -29,7 +29,7 @@ async def test_balancers_are_replaced_under_load_and_the_agent_knows(gateway, tm
         assert await asyncio.to_thread(g.cli, "drain", drained)
         await g.until(lambda told: drained not in [w.name for w in told.workers])
     assert (kept.failed, new.failed) == ([], [])
-    assert "only a restart gives the agent its probe.timeout, scaling.drain" in g.output()
+    assert "only a restart changes the agent's probe.timeout, scaling.drain" in g.output()
     assert {one.name.partition("@")[0] for one in told.balancers} == {
         "balancer-0.2", "balancer-1.2", "balancer-2.2",
     }  # fmt: skip

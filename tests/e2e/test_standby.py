@@ -119,7 +119,7 @@ async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):
     first.send(signal.SIGSTOP)
     await view(home, second).until(lambda told: told.ready == 2)
     first.send(signal.SIGCONT)
-    await so(lambda: "leads no more" in first.said())
+    await so(lambda: "no longer leads" in first.said())
     await so(lambda: first.stands_by() and first.process.poll() is None)
     assert view(home, second).worker_pids() == pids
     second.send(signal.SIGTERM)
@@ -139,7 +139,7 @@ async def test_redis_is_away_for_longer_than_the_lease(start, tmp_path):
         told = await g.until(lambda told: told.ready == 2)
         names, pids = {worker.name for worker in told.workers}, g.worker_pids()
         server.stop()
-        await so(lambda: "leads no more" in only.said())
+        await so(lambda: "no longer leads" in only.said())
         server.start()
         await so(lambda: only.terms() == 2)
         told = await g.until(lambda told: told.ready == 2)

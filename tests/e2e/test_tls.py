@@ -87,8 +87,9 @@ async def test_a_reload(processes, tmp_path):  # noqa: F811
     await until_served(port)
     configure(*second)
     started.send_signal(signal.SIGHUP)
-    said = f"reloaded: serving on https://127.0.0.1:{port}; the old balancers finish\n".encode()
-    assert said in iter(started.stdout.readline, b"")
+    said = f"reloaded: serving on https://127.0.0.1:{port}; "
+    said += "the old balancers finish their exchanges\n"
+    assert said.encode() in iter(started.stdout.readline, b"")
     # Until the old one has heard that it shall leave, it takes clients, too.
     assert b"the old balancers have ended\n" in iter(started.stdout.readline, b"")
     assert "b.org" in await peer_names(port)

@@ -1,4 +1,4 @@
-"""Proxies for tests, which end with them."""
+"""Fixtures: proxies that end with their test, and a worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.supervisor.proxy import Proxy
 
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
-    """Makes proxies; they are not started."""
+    """A function that makes proxies, which are not started."""
     made: list[Proxy] = []
 
     def make(*workers: int, **gateway: object) -> Proxy:
@@ -28,7 +28,7 @@ def proxy(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
 
 @pytest.fixture
 def worker() -> Iterator[ScriptedWorker]:
-    """One that answers everything."""
+    """A worker that answers every request."""
     made = ScriptedWorker(always())
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""A real `steelyard balancer` with a file to edit, and what it says."""
+"""A real `steelyard balancer` with a configuration file to edit, and its messages."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.balancer.stage import PATIENCE, Wire
 from tests.e2e.gateway import role_of
 from tests.ports import free_port
 
-LONG = 150.0  # for several Python processes to start on a busy machine
+LONG = 150.0  # seconds for several Python processes to start on a busy machine
 
 
 class Proxy:
-    """Its file is written anew by `configure`; it is read on SIGHUP."""
+    """A `steelyard balancer`; `configure` writes its file, which it reads again on SIGHUP."""
 
     def __init__(self, folder: Path, ports: list[int], **gateway: object) -> None:
         self.file = folder / "steelyard.toml"
@@ -37,13 +37,13 @@ class Proxy:
         self.configure(**gateway)
 
     def configure(self, **gateway: object) -> None:
-        """Change keys of the file."""
+        """Change keys of the configuration file."""
         self.keys.update(gateway)
         lines = [f"{key} = {json.dumps(value)}" for key, value in self.keys.items()]
         self.file.write_text("\n".join(['state = "state"', "[gateway]", *lines, ""]))
 
     def start(self, *wrapper: str, **options: object) -> Proxy:
-        """Start it; returns when it says that it serves."""
+        """Start the balancer; return when it says that it serves."""
         self.lines = []
         words = [sys.executable, "-m", "steelyard", "balancer", "--config", str(self.file)]
         self.process = subprocess.Popen(
@@ -61,7 +61,7 @@ class Proxy:
                 self._news.notify_all()
 
     def says(self, text: str, times: int = 1) -> None:
-        """Wait for so many lines with this text."""
+        """Wait until so many lines of output have this text."""
 
         def said() -> bool:
             return sum(text in line for line in self.lines) >= times
@@ -73,7 +73,7 @@ class Proxy:
         self.process.send_signal(signal.SIGHUP)
 
     def reload(self, **gateway: object) -> None:
-        """Change the file, have it read, and wait until the new balancers serve."""
+        """Change the file, send SIGHUP, and wait until the new balancers serve."""
         done = sum("reloaded:" in line for line in self.lines)
         self.configure(**gateway)
         self.hang_up()
@@ -84,7 +84,7 @@ class Proxy:
         return [child for child in found if role_of(child) == "balancer"]
 
     def settles_at(self, count: int) -> None:
-        """Wait until so many balancers are left."""
+        """Wait until there are exactly so many balancers."""
         end = time.monotonic() + LONG
         while len(self.balancers()) != count:
             assert time.monotonic() < end, self.lines
@@ -94,14 +94,14 @@ class Proxy:
         return Wire(socket.create_connection(("127.0.0.1", port or self.port), timeout=PATIENCE))
 
     def close(self) -> int:
-        """Stop it as systemd does."""
+        """Stop the balancer as systemd does; return its exit status."""
         if self.process.poll() is None:
             self.process.terminate()
         try:
             return self.process.wait(LONG)
         finally:
             if self.process.poll() is None:
-                left = self.balancers()  # they would go on without their supervisor
+                left = self.balancers()  # balancers that would go on without their supervisor
                 os.kill(self.process.pid, signal.SIGKILL)
                 self.process.wait()
                 for balancer in left:

@@ -40,7 +40,7 @@ asyncio.run(main())
 
 @pytest.fixture
 def settings(tmp_path) -> Settings:
-    """An agent whose one worker is a sleep that never becomes ready."""
+    """Settings of an agent whose worker, a sleep, never becomes ready."""
     return Settings(
         state=tmp_path,
         application=Application(command=("sleep", "60")),
@@ -54,7 +54,7 @@ async def until(true) -> None:
 
 
 async def test_a_child_that_is_killed_is_started_again(settings):
-    """And its messages reach the parent."""
+    """A killed child is restarted, and the parent gets its messages."""
     said: list[str] = []
     child = Child(agent_role(settings), said.append)
     child.start()
@@ -63,14 +63,14 @@ async def test_a_child_that_is_killed_is_started_again(settings):
     assert first is not None
     os.kill(first, signal.SIGKILL)
     await until(lambda: child.restarts == 1 and child.pid != first)
-    assert "agent ended (killed by SIGKILL), starting it again" in said
+    assert "agent ended (killed by SIGKILL), restarting it" in said
     child.stop()
     await child.ended()
     assert not psutil.pid_exists(child.pid or 0)
 
 
 async def test_an_error_that_a_restart_does_not_mend_is_final(settings, tmp_path):
-    """The address of this agent is not this machine's."""
+    """A child that cannot use its address, which is not of this machine, is not restarted."""
     said: list[str] = []
     wrong = settings.model_copy(update={"agent": Agent(listen=Address("192.0.2.1", 80))})
     child = Child(agent_role(wrong), said.append)
@@ -81,7 +81,7 @@ async def test_an_error_that_a_restart_does_not_mend_is_final(settings, tmp_path
 
 
 async def test_an_agent_whose_port_is_taken_waits_for_it(settings):
-    """Whoever took it while the agent was away may leave again."""
+    """An agent whose port is in use is restarted until the port is free."""
     said: list[str] = []
     child = Child(agent_role(settings), said.append)
     with listen(settings.agent.listen, 1, "--agent-listen"):
@@ -95,7 +95,7 @@ async def test_an_agent_whose_port_is_taken_waits_for_it(settings):
 
 
 async def test_a_child_that_cannot_start_is_tried_ever_more_slowly(settings):
-    """Each pause is twice the one before."""
+    """Each pause before a restart is twice the one before."""
     pauses: list[float] = []
 
     class Hasty(Child):
@@ -113,7 +113,7 @@ async def test_a_child_that_cannot_start_is_tried_ever_more_slowly(settings):
 
 
 def test_a_child_dies_with_its_parent(settings):
-    """However the parent went."""
+    """A child without a folder ends with its parent, even if that was killed."""
     command = [sys.executable, "-c", PARENT, settings.model_dump_json()]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
@@ -126,7 +126,7 @@ def test_a_child_dies_with_its_parent(settings):
 
 
 def reap(settings: Settings) -> None:
-    """The worker was left for the next agent, as configured; there is none."""
+    """Kill the worker, which the agent left for a next agent that never comes."""
     mark = f"STEELYARD_HOME={settings.folder.resolve()}".encode()
     for process in psutil.process_iter():
         try:
@@ -138,7 +138,7 @@ def reap(settings: Settings) -> None:
 
 
 async def test_a_line_of_any_length_is_read():
-    """A child that prints a megabyte without a line end is still looked after."""
+    """A line that is too long for the reader is skipped with a notice."""
     reader = asyncio.StreamReader(limit=64)
     reader.feed_data(b"short\n" + b"x" * 1000 + b"\nafter\n")
     reader.feed_eof()
@@ -159,7 +159,7 @@ async def test_a_line_of_any_length_is_read():
     ],
 )
 def test_an_end_in_words(status, words):
-    """As people say it."""
+    """The exit status of a process is described in words."""
     assert describe(status) == words
 
 
@@ -171,7 +171,7 @@ def lives(process: psutil.Process) -> bool:
 
 
 async def test_workers_of_agents_that_are_killed_again_and_again_are_killed(settings, monkeypatch):
-    """On a machine so slow that no last agent has the time to start, nothing is left behind."""
+    """The supervisor kills the workers if no last agent lives long enough to stop them."""
     said: list[str] = []
     child = Child(agent_role(settings), said.append)
     child.start()

@@ -12,19 +12,19 @@ from tests.supervisor.proxy import LONG
 
 
 def take_terminal(slave: int) -> None:
-    """Make it control this new session."""
+    """Make this terminal control a new session."""
     os.setsid()
     fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
 
 def run_in(slave: int) -> None:
-    """In its foreground; though these tests may have been started with `nohup`."""
+    """Run in the foreground of this terminal, even if the tests were started with `nohup`."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     take_terminal(slave)
 
 
 def test_a_terminal_that_is_closed_ends_it(proxy, worker):
-    """But with the terminal still there, the signal reloads."""
+    """A SIGHUP reloads while the terminal is there, and ends the balancer when it was closed."""
     master, slave = os.openpty()
     p = proxy(worker.port, processes=1).start(preexec_fn=lambda: run_in(slave))
     os.close(slave)
@@ -34,7 +34,7 @@ def test_a_terminal_that_is_closed_ends_it(proxy, worker):
 
 
 def test_under_nohup_a_closed_terminal_is_a_reload(proxy, worker):
-    """It was meant to live on, and does."""
+    """A balancer that was started with `nohup` survives the end of its terminal."""
 
     def outlive(slave: int) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Balancers without an agent whose supervisor is killed, and the next `steelyard balancer`."""
+"""The next `steelyard balancer` after one whose supervisor was killed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.e2e.load import Load
 
 
 async def test_the_next_one_takes_over_the_port_of_balancers_that_were_left_alone(proxy, worker):
-    """No request fails, whether on kept connections or new ones; twice in a row."""
+    """No request fails in two take-overs in a row, on kept or on new connections."""
     p = proxy(worker.port).start()
     kept, new = Load(p.port, "/"), Load(p.port, "/", keep=False)
     async with kept.running(), new.running():
@@ -33,7 +33,7 @@ async def test_the_next_one_takes_over_the_port_of_balancers_that_were_left_alon
 
 
 def test_what_they_write_meanwhile_is_in_a_file(proxy, worker):
-    """Nobody reads their standard error any more."""
+    """Balancers without a supervisor write their messages to a file."""
     p = proxy(worker.port, processes=1).start()
     p.process.kill()
     p.process.wait()

@@ -1,4 +1,4 @@
-"""What Prometheus sees of a gateway: real processes, real load, a real scrape."""
+"""The metrics of a gateway: real processes, real load, a real scrape."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 
 
 async def talk(address: Address, request: bytes) -> tuple[int, str]:
-    """One request on a connection of its own: status and body of the answer."""
+    """Send one request on a connection of its own; return status and body of the answer."""
     reader, writer = await asyncio.open_connection(address.host, address.port)
     writer.write(request)
     head, _, body = (await reader.read()).partition(b"\r\n\r\n")
@@ -44,7 +44,7 @@ async def talk(address: Address, request: bytes) -> tuple[int, str]:
 
 
 class Site:
-    """Two workers, two balancers, a port to scrape."""
+    """Two workers, two balancers, and a port to scrape."""
 
     def __init__(self, supervisor: Supervisor, workers: list[str]) -> None:
         self.supervisor = supervisor
@@ -76,7 +76,7 @@ def total(samples: list[Sample], name: str, **labels: str) -> float:
 
 
 async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A worker: the path is the status."""
+    """Serve as a worker that answers with the status in the path."""
     try:
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
@@ -113,7 +113,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
 
 
 async def ask(site: Site, paths: list[str]) -> Counter[int]:
-    """One after the other, each on a connection of its own, so that both processes get some."""
+    """Send requests one by one on connections of their own, so that both processes get some."""
     statuses: Counter[int] = Counter()
     for path in paths:
         request = f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -122,7 +122,7 @@ async def ask(site: Site, paths: list[str]) -> Counter[int]:
 
 
 async def test_one_scrape_tells_of_all_processes(site: Site) -> None:
-    """Under load it only grows; afterwards it is what clients were answered, to the last one."""
+    """Counters only grow under load, and in the end they equal the answers of all clients."""
     paths = ["/200"] * 40 + ["/404"] * 6 + ["/503"] * 4
     clients = [asyncio.create_task(ask(site, paths)) for _ in range(4)]
     before: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
@@ -161,11 +161,11 @@ async def test_one_scrape_tells_of_all_processes(site: Site) -> None:
         for account in site.supervisor.scrape._board.accounts.live.values()
     ]
     assert len(shares) == 2
-    assert min(shares) > 0  # so it was worth summing up
+    assert min(shares) > 0  # each process served some of the requests
 
 
 async def test_a_killed_balancer_takes_nothing_with_it(site: Site) -> None:
-    """What it had told still counts, its successor adds to that, and it is not alive itself."""
+    """The last account of a killed balancer still counts, and its successor adds to it."""
     await ask(site, ["/200"] * 50)
 
     async def counted() -> bool:
@@ -200,7 +200,7 @@ async def test_a_killed_balancer_takes_nothing_with_it(site: Site) -> None:
 
 
 async def test_a_balancer_that_is_stopped_tells_all_before_it_ends(site: Site) -> None:
-    """Nothing is lost, though it had no half second left to tell it in."""
+    """A balancer that is stopped sends a last account before it ends."""
     await ask(site, ["/200"] * 30)
     for child in site.supervisor.balancers:
         assert child.pid is not None
@@ -226,7 +226,7 @@ taken.accept()
 
 @contextmanager
 def squatting(name: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that listens at this abstract name, and ends when somebody connects."""
+    """A process that listens at this abstract name, and ends when a client connects."""
     command = [sys.executable, "-c", SQUATTER, name]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as squatter:
         try:
@@ -238,7 +238,7 @@ def squatting(name: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 async def test_nobody_can_take_the_name_of_the_board_first(tmp_path: Path) -> None:
-    """A process that holds the name made of the supervisor's pid is in nobody's way."""
+    """The name of the board cannot be guessed from the supervisor's pid."""
     with squatting(f"steelyard-board-{os.getpid()}") as squatter:
         async with open_site(tmp_path) as site:
             await ask(site, ["/200"] * 10)
@@ -247,11 +247,11 @@ async def test_nobody_can_take_the_name_of_the_board_first(tmp_path: Path) -> No
                 return await site.total("answers_total") == 10
 
             await until(told)
-        assert squatter.poll() is None  # nobody spoke to it
+        assert squatter.poll() is None  # no balancer connected to it
 
 
 async def test_openmetrics_for_those_who_ask(site: Site) -> None:
-    """Prometheus does."""
+    """A scrape that accepts OpenMetrics, as Prometheus does, gets it."""
     async with httpx.AsyncClient() as client:
         answer = await client.get(site.metrics, headers={"Accept": OPENMETRICS + ";q=0.5,*/*"})
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
@@ -260,7 +260,7 @@ async def test_openmetrics_for_those_who_ask(site: Site) -> None:
 
 
 async def test_other_questions_are_answered_in_kind(site: Site) -> None:
-    """Elsewhere there is nothing, and nothing can be posted."""
+    """Other paths are answered 404, and other methods 405."""
     async with httpx.AsyncClient() as client:
         assert (await client.get(site.metrics + "x")).status_code == 404
         assert (await client.post(site.metrics)).status_code == 405
@@ -270,7 +270,7 @@ async def test_other_questions_are_answered_in_kind(site: Site) -> None:
 
 
 async def test_every_metric_is_documented(site: Site) -> None:
-    """docs/metrics.md has each with its type and its labels, and no other."""
+    """docs/metrics.md lists exactly these metrics with their types and labels."""
     await ask(site, ["/200", "/404"])
     assert (await talk(site.supervisor.address, b"nonsense\r\n\r\n"))[0] == 400
 
@@ -294,7 +294,7 @@ async def test_every_metric_is_documented(site: Site) -> None:
 
 
 def test_before_any_balancer_has_told_anything_there_is_little_to_say() -> None:
-    """But it is well-formed."""
+    """The metrics of a gateway without accounts are few, but well-formed."""
     text, kind = expose(Accounts(), "any", "")
     assert kind.startswith("text/plain")
     families = {family.name for family in text_string_to_metric_families(text.decode())}
@@ -302,7 +302,7 @@ def test_before_any_balancer_has_told_anything_there_is_little_to_say() -> None:
 
 
 async def test_counters_go_on_across_a_reload(proxy, worker) -> None:
-    """The old generation's stay in the sum; where that is served only a restart changes."""
+    """A reload keeps the counters of the old generation, and the address of the metrics."""
     where, other = Address("127.0.0.1", free_port()), Address("127.0.0.1", free_port())
     p = proxy(worker.port, metrics=str(where)).start()
 
@@ -326,7 +326,7 @@ async def test_counters_go_on_across_a_reload(proxy, worker) -> None:
 
 
 async def test_balancers_of_the_next_supervisor_tell_its_board(proxy, worker) -> None:
-    """Those of the one that was killed have nobody to tell; the sum begins anew."""
+    """The counters begin at 0 with a new supervisor, whose balancers connect to its board."""
     where = Address("127.0.0.1", free_port())
     p = proxy(worker.port, metrics=str(where)).start()
     p.process.kill()

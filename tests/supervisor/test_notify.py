@@ -1,4 +1,4 @@
-"""What systemd is told, over a real socket."""
+"""The notifications to systemd, over a real socket."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.supervisor.proxy import LONG
 
 @pytest.fixture
 def manager(tmp_path: Path):
-    """Where a service manager listens."""
+    """The socket on which a service manager listens."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
         sock.bind(str(tmp_path / "notify"))
         sock.settimeout(LONG)
@@ -23,7 +23,7 @@ def manager(tmp_path: Path):
 
 
 def test_a_whole_life(proxy, worker, manager):
-    """Ready when it serves; reloading and ready again, also when the file is wrong; stopping."""
+    """A gateway notifies ready, reloading, ready again even with a wrong file, and stopping."""
     environ = {**os.environ, "NOTIFY_SOCKET": manager.getsockname()}
     p = proxy(worker.port).start(env=environ)
     assert manager.recv(100) == b"READY=1"
@@ -38,7 +38,7 @@ def test_a_whole_life(proxy, worker, manager):
 
 
 def test_an_abstract_address():
-    """It is written with an @."""
+    """An abstract address begins with an @ in the variable."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
         sock.bind(f"\0steelyard-{os.getpid()}")
         sock.settimeout(LONG)
@@ -47,7 +47,7 @@ def test_an_abstract_address():
 
 
 def test_a_manager_that_is_gone_is_no_trouble(tmp_path):
-    """And what we start does not hear of it."""
+    """Errors of the socket are ignored, and the variable is removed from the environment."""
     environ = {"NOTIFY_SOCKET": str(tmp_path / "nobody")}
     Notify(environ).ready()
     assert environ == {}

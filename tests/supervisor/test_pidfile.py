@@ -1,4 +1,4 @@
-"""The pid file: whose children are trusted, and who may hold it."""
+"""The pid file: which entries are trusted, and which process may hold it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.runtime.test_strangers import NOBODY
 
 
 def test_a_child_is_found_until_it_is_struck_out(tmp_path):
-    """By the process that comes after the one that wrote."""
+    """A later supervisor finds a child in the file until the child is removed from it."""
     file = PidFile.open(tmp_path / "gateways" / "up")
     with subprocess.Popen(["sleep", "60"]) as child:
         file.enter("balancer", "balancer-0", child.pid)
@@ -36,7 +36,7 @@ def test_a_child_is_found_until_it_is_struck_out(tmp_path):
 
 
 def test_a_later_process_with_the_same_pid_is_no_child(tmp_path):
-    """Its moment of start tells."""
+    """A process with the pid of a child but another time of start is not the child."""
     file = PidFile.open(tmp_path / "gateways" / "up")
     file.enter("agent", "agent", os.getpid())
     assert len(read_pids(file.folder).living("agent")) == 1
@@ -49,7 +49,7 @@ def test_a_later_process_with_the_same_pid_is_no_child(tmp_path):
 
 @pytest.mark.needs("root")
 def test_what_another_user_wrote_is_not_believed(tmp_path):
-    """Neither a file that another user owns, nor one in a folder of another user."""
+    """A file of another user is ignored, and a folder of another user is refused."""
     file = PidFile.open(tmp_path / "gateways" / "up")
     file.enter("agent", "agent", os.getpid())
     file.leave()
@@ -62,13 +62,13 @@ def test_what_another_user_wrote_is_not_believed(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "[]", '{"children": 1}', "\0"])
 def test_a_file_that_makes_no_sense_names_nobody(tmp_path, text):
-    """A disk may be full."""
+    """A broken file, for instance after a full disk, lists no processes."""
     (tmp_path / "pids.json").write_text(text)
     assert read_pids(tmp_path).children == ()
 
 
 def test_one_supervisor_holds_it(tmp_path):
-    """Another process is told who does; when the holder is killed, the file is free."""
+    """The error for a second supervisor names the first; its death releases the lock."""
     code = (
         "import sys, time; from pathlib import Path; "
         "from steelyard.supervisor.pidfile import PidFile; "
@@ -85,7 +85,7 @@ def test_one_supervisor_holds_it(tmp_path):
 
 
 def test_which_gateways_have_one(tmp_path):
-    """One without an agent is known by its address; a second one at that address has none."""
+    """A gateway without an agent has the pid file of its address, unless another one holds it."""
 
     def settings(port: int, lease: float = 0.0) -> Settings:
         gateway = Gateway(listen=Address("127.0.0.1", port))

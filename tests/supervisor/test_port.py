@@ -1,4 +1,4 @@
-"""Which process listens on which socket."""
+"""The assignment of listening sockets to processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def port():
 
 
 def test_every_socket_is_somebodys_at_any_number_of_processes(port):
-    """A socket that nobody accepts from would keep its clients for ever."""
+    """Each socket is assigned to a process, or its clients would wait for ever."""
     before: set[int] = set()
     for processes in (2, 3, 1, 2, 5, 4, 1):
         shares = port.shares(processes)
@@ -35,7 +35,7 @@ def test_every_socket_is_somebodys_at_any_number_of_processes(port):
 
 
 def test_given_sockets_are_shared_by_more_processes():
-    """No socket is added to those of systemd."""
+    """Sockets from systemd are shared, and no socket is added to them."""
     socks = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     port = Port(ANY, socks, given=True)
     one, two = (sock.fileno() for sock in socks)
@@ -45,14 +45,14 @@ def test_given_sockets_are_shared_by_more_processes():
 
 
 def test_sockets_for_a_generation_that_never_came_are_given_up(port):
-    """No client can have come to them, as they never listened."""
+    """Sockets that never listened can be closed, because no client is in their queue."""
     fds = {fd for share in port.shares(4) for fd in share}
     port.forget_unopened()
     assert len({fd for share in port.shares(2) for fd in share}) == len(fds) - 2
 
 
 def test_a_shut_port_keeps_whom_it_has():
-    """Who is in the queue is accepted; who comes later is let in no more, and then refused."""
+    """Clients in the accept queue are served; later ones are ignored, and then refused."""
     here = Port.bind(ANY, 1)
     here.open(8)
     address = tuple(here.address)

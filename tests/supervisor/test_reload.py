@@ -1,4 +1,4 @@
-"""Lossless reload, as an operator does it: edit the file, SIGHUP, and nobody notices."""
+"""Lossless reload, as an operator does it: edit the file and send SIGHUP."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def body(proxy: Proxy) -> bytes:
 
 
 async def test_no_request_fails_over_many_reloads(proxy, worker):
-    """Kept connections and new ones, while processes become more and fewer."""
+    """No request on kept or new connections fails while the number of processes changes."""
     p = proxy(worker.port).start()
     kept, new = Load(p.port, "/"), Load(p.port, "/", keep=False)
     async with kept.running(), new.running():
@@ -47,7 +47,7 @@ async def test_no_request_fails_over_many_reloads(proxy, worker):
 
 
 async def test_a_download_goes_on_across_a_reload_and_a_stop(proxy):
-    """It ends whole, by its hash, in a process that ends with it."""
+    """A download is complete by its hash, though its process was replaced and then stopped."""
     piece = bytes(range(256)) * 256
     stopping = threading.Event()
 
@@ -65,7 +65,7 @@ async def test_a_download_goes_on_across_a_reload_and_a_stop(proxy):
         client.send(GET)
         client.head()
         p.reload()
-        assert len(p.balancers()) == 2  # the old one has something to finish
+        assert len(p.balancers()) == 2  # the old balancer has a download to finish
         p.process.terminate()
         p.settles_at(1)
         stopping.set()
@@ -76,7 +76,7 @@ async def test_a_download_goes_on_across_a_reload_and_a_stop(proxy):
 
 
 def test_a_websocket_lives_until_the_drain_ends(proxy):
-    """Bytes pass both ways after the reload; then the old process has to go, and cuts it."""
+    """A WebSocket works after a reload, until the drain of the old process ends."""
 
     def echo(conn: Conn) -> None:
         conn.request()
@@ -103,7 +103,7 @@ def test_a_websocket_lives_until_the_drain_ends(proxy):
 
 
 def test_a_wrong_file_changes_nothing(proxy, worker):
-    """It is told what is wrong, and by the next reload it may be right."""
+    """A wrong file leads to a message, and the next reload may succeed."""
     p = proxy(worker.port, processes=1).start()
     before = p.balancers()
     for text, complaint in (
@@ -126,12 +126,12 @@ def test_a_wrong_file_changes_nothing(proxy, worker):
 
 
 def test_tls_after_a_reload(proxy, worker, tmp_path):
-    """A certificate that cannot be read changes nothing; a good one does."""
+    """A reload with an unreadable certificate changes nothing; one with a good one does."""
     p = proxy(worker.port).start()
     certificate, key = issue(tmp_path, "a.org")
     p.configure(tls_cert=[str(tmp_path / "none.pem")])
     p.hang_up()
-    p.says("the old configuration is served on")
+    p.says("the old configuration stays in force")
     assert body(p) == b"ok"
     p.reload(tls_cert=[str(certificate)], tls_key=[str(key)])
     p.settles_at(2)
@@ -141,7 +141,7 @@ def test_tls_after_a_reload(proxy, worker, tmp_path):
 
 
 def test_other_workers_after_a_reload(proxy):
-    """The list is the file's."""
+    """After a reload the workers are those of the file."""
     a, b = named(b"aa"), named(b"bb")
     p = proxy(a.port).start()
     assert {body(p) for _ in range(8)} == {b"aa"}
@@ -153,7 +153,7 @@ def test_other_workers_after_a_reload(proxy):
 
 
 def test_reloads_asked_for_during_one_are_one_more(proxy):
-    """The last file wins; in the end there is one generation."""
+    """The last of several reloads wins, and in the end there is one generation."""
     workers = [named(b"%02d" % number) for number in range(4)]
     p = proxy(workers[0].port, processes=1).start()
     p.hang_up()
@@ -162,7 +162,7 @@ def test_reloads_asked_for_during_one_are_one_more(proxy):
     for w in workers[1:]:
         p.configure(workers=[f"127.0.0.1:{w.port}"])
         p.hang_up()
-        time.sleep(0.02)  # so that the signals are not one to the kernel
+        time.sleep(0.02)  # so that the kernel does not merge the signals
     p.says("reloaded:", 2)
     until(lambda: body(p) == b"03")
     p.settles_at(1)
@@ -172,7 +172,7 @@ def test_reloads_asked_for_during_one_are_one_more(proxy):
 
 
 async def test_a_new_balancer_that_is_killed_is_started_again(proxy, worker):
-    """The others wait for it, and the old ones serve as long."""
+    """The new generation waits for the restarted balancer while the old one serves."""
     p = proxy(worker.port).start()
     old = p.balancers()
     load = Load(p.port, "/", keep=False)
@@ -190,8 +190,8 @@ async def test_a_new_balancer_that_is_killed_is_started_again(proxy, worker):
 
 
 async def test_another_address(proxy, worker):
-    """Whoever was let in at the old one is answered; the next are refused there, and come in at
-    the new one."""
+    """Clients that connected at the old address are answered; later ones are refused there, and
+    served at the new one."""
     p = proxy(worker.port).start()
     old, new = p.port, free_port()
     load = Load(old, "/", keep=False)
@@ -206,7 +206,7 @@ async def test_another_address(proxy, worker):
 
 
 async def test_an_address_that_is_taken_changes_nothing(proxy, worker):
-    """The old one is served on."""
+    """The gateway goes on at its old address if the new one is in use."""
     p = proxy(worker.port).start()
     p.configure(listen=f"127.0.0.1:{worker.port}")
     p.hang_up()
@@ -216,7 +216,7 @@ async def test_an_address_that_is_taken_changes_nothing(proxy, worker):
 
 
 async def test_a_stop_answers_whoever_was_let_in(proxy, worker):
-    """Clients see an answer or a refusal, never a reset."""
+    """Clients of a gateway that stops get an answer or are refused, but never a reset."""
     p = proxy(worker.port).start()
     load = Load(p.port, "/", connections=8, keep=False)
     async with load.running():
@@ -228,7 +228,7 @@ async def test_a_stop_answers_whoever_was_let_in(proxy, worker):
 
 
 async def test_a_stop_during_a_reload(proxy, worker):
-    """Both generations end, the one that is not needed at once."""
+    """A stop during a reload ends both generations."""
     p = proxy(worker.port).start()
     p.hang_up()
     while len(everybody := p.balancers()) < 4:
@@ -239,7 +239,7 @@ async def test_a_stop_during_a_reload(proxy, worker):
 
 
 def test_the_moment_it_says_so_it_serves(proxy, worker):
-    """Even when the worker's name (127.1 is no literal address) has to be looked up first."""
+    """The gateway serves as soon as it says so, even if it must resolve a name (127.1) first."""
     p = proxy(workers=[f"127.1:{worker.port}"]).start()
     with p.call() as client:
         client.send(GET)
@@ -247,10 +247,11 @@ def test_the_moment_it_says_so_it_serves(proxy, worker):
 
 
 async def test_without_a_queue_nobody_takes_over(tmp_path, worker, monkeypatch):
-    """While the agent is away the old balancers, who have its last queue, serve on."""
+    """While the agent is away, the old balancers go on with its last queue."""
     tried = asyncio.Event()
     monkeypatch.setattr(reload, "patience", tried.wait)
-    others = psutil.Process().children()  # one worker of tests/demo lives as long as the session
+    # One worker of tests/demo lives until the end of the test session.
+    others = psutil.Process().children()
     settings = one_balancer().model_copy(update={"state": tmp_path})
     settings.token_file.write_text(TOKEN)
     agent = FakeAgent(r"/v1/queue\?balancer=balancer-0%40.*")

@@ -1,4 +1,4 @@
-"""The children of a gateway together."""
+"""All children of a gateway together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def one_balancer() -> Settings:
 
 
 async def test_a_balancer_that_was_told_something_is_still_looked_after():
-    """To have its log opened anew is not to be stopped: killed later, it is started again."""
+    """A balancer that was told to reopen its log is still restarted when it is killed."""
     said: list[str] = []
     supervisor = Supervisor(Order(one_balancer(), NOBODY), said.append)
     supervisor.start()

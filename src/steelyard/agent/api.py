@@ -47,7 +47,7 @@ def build_api(agent: Agent, token: str) -> FastAPI:
     app = FastAPI(
         title="Steelyard agent",
         version=steelyard.__version__,
-        docs_url=None,  # its page would load scripts from another host
+        docs_url=None,  # FastAPI's page would load scripts from another host
         redoc_url=None,
         openapi_url="/v1/openapi.json",
     )
@@ -106,24 +106,24 @@ def _routes(agent: Agent) -> APIRouter:
 
     @router.get("/v1/config")
     async def config() -> Settings:
-        """The settings that the agent runs with, but for the store's password."""
+        """The settings that the agent runs with, without the password of the store."""
         store = Store(url=without_secrets(agent.settings.store.url))
         return agent.settings.model_copy(update={"store": store})
 
     @router.put(
         "/v1/limits",
         responses=refusals(
-            status400="The body cannot be read.", status422="These limits cannot be."
+            status400="The body cannot be read.", status422="The limits are impossible."
         ),
     )
     async def limits(wanted: Limits) -> FleetStatus:
-        """Other limits, from now on and after a restart."""
+        """Set new limits, which also hold after a restart of the agent."""
         if wanted.min > wanted.max:
             raise HTTPException(422, f"min {wanted.min} is above max {wanted.max}")
         if not agent.settings.ports_suffice(wanted.max):
             first, last = agent.settings.runtime.ports
             raise HTTPException(
-                422, f"max {wanted.max} is more than the ports for workers, {first}…{last}"
+                422, f"max {wanted.max} is more than there are ports for workers, {first}…{last}"
             )
         agent.tell(LimitsAsked(wanted.min, wanted.max))
         return agent.status()
@@ -131,18 +131,18 @@ def _routes(agent: Agent) -> APIRouter:
     @router.post(
         "/v1/workers/{name}/drain",
         responses=refusals(
-            status404="No worker has this name.", status409="Nobody else could serve."
+            status404="No worker has this name.", status409="No other worker is ready."
         ),
     )
     async def drain(name: str) -> FleetStatus:
-        """Give this worker no new request, and replace it."""
+        """Send this worker no new requests, start a replacement, and stop it when it is done."""
         _may_go(agent, name)
         agent.tell(DrainAsked(name))
         return agent.status()
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """For Prometheus."""
+        """The metrics in the text format of Prometheus."""
         text = agent.metrics.expose(agent.status())
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 
@@ -154,7 +154,7 @@ def _may_go(agent: Agent, name: str) -> None:
         raise HTTPException(404, f"no worker named {name}")
     if agent.fleet.roster.alone(name):
         raise HTTPException(
-            409, f"{name} is the only worker that is ready: scale up first, or nobody serves"
+            409, f"{name} is the only worker that is ready: scale up first, then drain it"
         )
 
 
@@ -165,7 +165,8 @@ def _link(agent: Agent, token: str) -> APIRouter:
     async def queue(socket: WebSocket, balancer: Name) -> None:
         scheme, _, sent = socket.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not _same(sent, token):
-            await socket.close(POLICY_VIOLATION, "wrong token")  # before accepting: HTTP 403
+            # Closed before it is accepted, the client gets an HTTP 403.
+            await socket.close(POLICY_VIOLATION, "wrong token")
             return
         await socket.accept()
         await agent.hub.serve(socket, balancer)

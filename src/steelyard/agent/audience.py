@@ -1,11 +1,12 @@
-"""The audience: those who read the logs of all workers as one stream.
+"""The audience: all clients that read the logs of the workers as one stream.
 
 worker ─lines─┐
 worker ─lines─┼─> queue of one reader ─> its connection
 worker ─lines─┘
 
-A reader who is slow has the logs read slowly: the queue is short, and the lines that wait stay in
-the log files, or with the engine. A log that is rotated past its reader tells of a gap.
+For a slow reader the logs are read slowly: its queue is short, and lines that wait stay in the log
+files or with the engine. If a log is rotated before its lines were read, a line marked as a gap
+takes their place.
 """
 
 from __future__ import annotations
@@ -21,29 +22,29 @@ from steelyard.errors import SteelyardError, UsageError
 from steelyard.runtime.base import Line, Runtime, Shown
 
 WAITING = 256  # lines, of at most 16 KiB each, that wait for a reader
-BEAT_EVERY = 5.0  # seconds: by a beat each side of a silent connection knows that the other lives
-LAST_WORDS = 0.5  # seconds for the last lines of workers, when the agent ends
+BEAT_EVERY = 5.0  # seconds; a heartbeat shows each side of a silent connection that the other lives
+LAST_WORDS = 0.5  # seconds for the last lines of workers when the agent ends
 
-_BEAT, _END = object(), object()  # in the queue of a reader
+_BEAT, _END = object(), object()  # marks in the queue of a reader
 
 
 class Reader:
-    """One who follows the logs of workers that come and go."""
+    """One client that follows the logs of workers that come and go."""
 
     def __init__(self, runtime: Runtime, shown: Shown, *, alone: bool) -> None:
-        """`alone`: it follows the workers it begins with, and ends with the last of them."""
+        """With `alone` the reader follows only the workers of `begin`, and ends with the last."""
         self._runtime = runtime
         self._shown = shown
         self._alone = alone
         self._queue: asyncio.Queue[LogLine | object] = asyncio.Queue(WAITING)
         self._known: set[str] = set()
-        self._last = 0  # how many lines from before a worker's log begins with
-        self._logs: set[asyncio.Task[None]] = set()  # of workers whose last line has not come
+        self._last = 0  # how many lines to read that a worker printed before
+        self._logs: set[asyncio.Task[None]] = set()  # one for each log that has not ended
         self._tasks: set[asyncio.Task[None]] = set()
         self._begin(self._beat())
 
     def begin(self, names: Collection[str], last: int) -> None:
-        """Read the logs of these workers, from their last lines on."""
+        """Read the logs of these workers, beginning with their `last` lines so far."""
         self._known, self._last = {*names}, last
         for name in names:
             self._add(name, last)
@@ -51,10 +52,11 @@ class Reader:
             self._begin(self._end(None))
 
     def notice(self, names: Collection[str], *, found: bool) -> None:
-        """These are the workers that there are now; read the logs of new ones.
+        """Read the logs of workers that are new in `names`, which lists all workers that run now.
 
-        A worker that this agent started is read from its first line. A worker that was `found` ran
-        before: its reader may have had its lines from the agent before this one.
+        The log of a worker that this agent started is read from its first line. A worker that was
+        `found` ran before, and the client may have got its lines from the agent before this one, so
+        only its last lines are read.
         """
         if not self._alone:
             for name in {*names} - self._known:
@@ -67,16 +69,16 @@ class Reader:
         log.add_done_callback(self._logs.discard)
 
     def end(self) -> None:
-        """End soon, but tell the last lines of workers that have just ended."""
+        """End soon, after the last lines of workers that have just ended."""
         self._begin(self._end(LAST_WORDS))
 
     async def lines(self) -> AsyncIterator[LogLine | None]:
-        """Yield each line, and None for each beat."""
+        """Yield each line, and None for each heartbeat."""
         while (item := await self._queue.get()) is not _END:
             yield item if isinstance(item, LogLine) else None
 
     async def close(self) -> None:
-        """Let go of all logs."""
+        """Stop reading all logs."""
         tasks = [*self._tasks]
         for task in tasks:
             task.cancel()
@@ -120,12 +122,15 @@ class Audience:
         await reader.close()
 
     def notice(self, names: Collection[str], *, found: bool) -> None:
-        """These are the workers that there are now; `found`: the new ones ran already."""
+        """Pass the names of all workers that run now to every reader.
+
+        `found` says that new workers among them ran before this agent did.
+        """
         for reader in self._readers:
             reader.notice(names, found=found)
 
     def end(self) -> None:
-        """The agent ends."""
+        """End all readers, because the agent ends."""
         for reader in self._readers:
             reader.end()
 
@@ -142,13 +147,13 @@ async def last_lines(
 async def told(
     runtime: Runtime, name: str, last: int | None, shown: Shown, *, follow: bool
 ) -> AsyncIterator[LogLine]:
-    """The lines of one worker; what keeps the runtime from reading them becomes a line."""
+    """The lines of one worker; an error of the runtime becomes a line, too."""
     try:
         async with aclosing(runtime.lines(name, last, shown, follow=follow)) as lines:
             async for line in lines:
                 yield _log_line(name, line)
     except UsageError:
-        return  # it has no log: it started on a full disk, or its log was deleted
+        return  # the worker has no log: it started on a full disk, or its log was deleted
     except SteelyardError as error:
         yield LogLine(time=None, worker=name, text=f"[{error.message}]", gap=True)
 

@@ -60,13 +60,13 @@ def build_rules(settings: Settings) -> Rules:
 
 
 def _source(settings: Settings) -> str:
-    """What a worker is a copy of, for records."""
+    """The command line or image of which a worker is a copy, for records."""
     words = settings.application.command
     return shlex.join((settings.runtime.image, *words) if settings.runtime.image else words)
 
 
 def build_rating(settings: Settings) -> Rating:
-    """How workers are rated, on this machine."""
+    """The numbers that scores are calculated with, on this machine."""
     score = settings.score
     return Rating(
         machine=this_machine(),
@@ -77,13 +77,13 @@ def build_rating(settings: Settings) -> Rating:
 
 
 def this_machine() -> Machine:
-    """What its workers share."""
+    """The cores and the memory of this machine, which its workers share."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return Machine(cpus=os.cpu_count() or 1, memory=memory)
 
 
 def build_policy(settings: Settings) -> Policy:
-    """The policy by its name."""
+    """The scaling policy that the settings name."""
     scaling = settings.scaling
     match scaling.policy:
         case "fixed":
@@ -126,12 +126,12 @@ def _tracking(scaling: Scaling) -> Tracking:
 
 
 def worker_names(application: str) -> Callable[[], str]:
-    """Names that are never used twice."""
+    """A function that returns a new name for a worker with each call."""
     return lambda: f"steelyard-{application}-{uuid.uuid4().hex[:8]}"
 
 
 def build_runtime(settings: Settings) -> Runtime:
-    """The runtime by its kind; each is imported only when it is asked for."""
+    """The runtime that the settings name; its module is imported only if it is used."""
     match settings.runtime.kind:
         case "process":
             from steelyard.runtime.process import ProcessRuntime

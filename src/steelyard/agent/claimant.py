@@ -1,4 +1,4 @@
-"""The claimant: asks the store for the lease, and keeps it up while this agent leads."""
+"""The claimant: claims the lease from the store, and renews it while this agent leads."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ log = logging.getLogger(__name__)
 
 
 def uptime() -> float:
-    """A clock that goes on while the machine sleeps: the store's does, too."""
+    """A clock that goes on while the machine sleeps, as the clock of the store does."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class Claimant:
-    """One term: from standing by to the end of leading. For the next, make another."""
+    """Claims the lease for one term, from standing by to the end of leading.
+
+    The next term needs a new claimant.
+    """
 
     def __init__(self, store: Store, seconds: float, clock: Callable[[], float] = uptime) -> None:
-        # Of this term alone: a late word of an earlier one must not pass for one of this.
+        # Each term has a name of its own: the store must not take a late message of an earlier
+        # term for one of this term.
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._store = store
         self._lease = Lease(seconds)
@@ -44,21 +48,27 @@ class Claimant:
             await self._claim()
             if self._lease.role is Role.STANDBY:
                 await asyncio.sleep(self._lease.pace)
-        log.info("leads, as %s", self.holder)
+        log.info("this agent leads now, as %s", self.holder)
 
     async def keep(self) -> str:
-        """Claim again and again until it is lost; then everything must have stopped. Why it was."""
+        """Renew the lease until it is lost; return the reason.
+
+        From then on this agent must not act any more.
+        """
         while True:
             left = self._lease.until - self._clock()
             await asyncio.sleep(max(0.0, min(self._lease.pace, left)))
             await self._claim()
             if self._lease.role is Role.OVER:
-                return self._said or "this process was held up for too long"
+                return self._said or "this process was paused for too long"
 
     async def release(self) -> None:
-        """Let the next one lead at once, if we still do; nothing may be under way any more."""
+        """Release the lease if this agent still leads, so that the next one leads at once.
+
+        No start or stop of a worker may be under way.
+        """
         if self.leads():
-            with suppress(StoreError):  # then it runs out
+            with suppress(StoreError):  # the lease then expires by itself
                 await self._store.release(self.holder)
 
     async def _claim(self) -> None:
@@ -83,7 +93,7 @@ class Claimant:
         return Answer.REFUSED
 
     def _say(self, why: str) -> None:
-        """Once per reason: claims come several times in a lease."""
+        """Log why the lease is not granted; the same reason only once, as claims are frequent."""
         if why != self._said:
             log.info("%s: %s", self._lease.role, why)
         self._said = why

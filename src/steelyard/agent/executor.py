@@ -1,7 +1,7 @@
-"""The executor: starts and stops, which take time, in order per worker.
+"""The executor: starts and stops workers in the background, in order for each worker.
 
-A stop that is decided while its worker is still being started waits for the start to end, so
-that no worker slips through.
+A stop that is decided while its worker is still being started waits for the start to end;
+otherwise it would find nothing to stop, and the worker would run on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class Executor:
-    """Does what the runtime is needed for."""
+    """Executes the commands that need the runtime."""
 
     def __init__(
         self,
@@ -28,11 +28,16 @@ class Executor:
         may_act: Callable[[], bool],
         check: Callable[[], Awaitable[None]],
     ) -> None:
-        """`check` finds out whether the runtime is away, and tells."""
+        """`check` finds out whether the runtime is away, and tells the fleet.
+
+        It is called before a failure is reported: if the runtime is away, the failure is not the
+        worker's. `may_act` is called right before an action, because an action may have waited for
+        another one.
+        """
         self._runtime = runtime
-        self._may_act = may_act  # asked at the last moment: what is to be done may have waited
+        self._may_act = may_act
         self._tell = tell
-        self._check = check  # before a failure is told: it is the runtime's, where that is away
+        self._check = check
         self._grace = grace
         self._last: dict[str, asyncio.Task[None]] = {}
         self._starting: dict[str, asyncio.Task[None]] = {}
@@ -46,16 +51,16 @@ class Executor:
         self._then(name, self._stop(name, self._grace))
 
     def kill(self, name: str) -> None:
-        """Stop at once; a start under way must end first, a stop with its grace need not."""
+        """Kill a worker: after its start, if that is under way, but without waiting for a stop."""
         task = asyncio.create_task(self._after(self._starting.get(name), self._stop(name, 0)))
         self._last[name] = task
 
     async def close(self) -> None:
-        """Wait for what is under way."""
+        """Wait for all starts and stops that are under way."""
         await asyncio.gather(*self._last.values(), return_exceptions=True)
 
     async def cancel(self) -> None:
-        """Leave everything as it is: another agent sees to it."""
+        """Cancel all starts and stops: another agent takes care of these workers."""
         for task in [*self._last.values()]:
             task.cancel()
         await self.close()

@@ -1,7 +1,7 @@
-"""The hub: the balancers' links. Queues go out, reports come in.
+"""The hub: the links to all balancers. Queues go out, reports come in.
 
-Every balancer gets the newest queue; one that is slow misses those in between, which does not
-matter, as each is whole.
+Every balancer gets the newest queue. A slow balancer misses some queues in between; this does not
+matter, because each queue is complete.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ POLICY_VIOLATION = 1008
 
 
 class Hub:
-    """All links."""
+    """The links to all balancers."""
 
     def __init__(self, tell: Callable[[Event], None]) -> None:
         self._tell = tell
         self._queue: Queue | None = None
         self._fresh: dict[WebSocket, asyncio.Event] = {}
-        self._names: dict[WebSocket, str] = {}  # a balancer may have an old link beside its new one
+        self._names: dict[WebSocket, str] = {}  # a balancer may have an old link besides a new one
 
     def publish(self, queue: Queue) -> None:
-        """Send this queue to everybody, soon."""
+        """Let the tasks of all links send this queue."""
         self._queue = queue
         for fresh in self._fresh.values():
             fresh.set()
@@ -55,7 +55,8 @@ class Hub:
 
     async def _send(self, socket: WebSocket) -> None:
         fresh = self._fresh[socket]
-        with suppress(WebSocketDisconnect, RuntimeError):  # the receiver sees the end, too
+        # `_receive` notices the end of the link, too, and handles it.
+        with suppress(WebSocketDisconnect, RuntimeError):
             while True:
                 await fresh.wait()
                 fresh.clear()
@@ -73,7 +74,7 @@ class Hub:
                     return
 
     def _close(self, socket: WebSocket, balancer: str) -> None:
-        """A balancer is lost with the last of its links, whichever of them that is."""
+        """Forget a link; a balancer is lost when its last link is gone, be that the old one."""
         del self._fresh[socket], self._names[socket]
         if balancer not in self._names.values():
             self._tell(BalancerLost(balancer))
@@ -81,10 +82,13 @@ class Hub:
 
 
 def _read(message: Message, balancer: str) -> Report:
-    """The report in a message; under another name its exchanges would never be let go of."""
+    """The report in a message, which must have the name of the balancer that this link belongs to.
+
+    Under another name its exchanges would count for ever, as no link with that name ever ends.
+    """
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message["code"])
     report = parse_report(message.get("text") or message.get("bytes") or "")
     if report.balancer != balancer:
-        raise MalformedError(f"malformed report: balancer: not {balancer}, whose link this is")
+        raise MalformedError(f"malformed report: balancer: this link belongs to {balancer}")
     return report

@@ -1,6 +1,7 @@
-"""One agent per application and state folder: two would start twice as many workers.
+"""The lock: one agent for each application and state folder. Two would start twice as many workers.
 
-Agents that take turns by a lease (claimant) share the lock, so that none without one joins them.
+Agents that take turns by a lease (claimant) hold the lock as a shared one, so that an agent without
+a lease cannot join them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from steelyard.errors import UsageError
 
 @contextmanager
 def sole_agent(folder: Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a folder; it goes with the process, however that ends."""
+    """Hold the lock of a folder; the kernel releases it when the process ends, however it ends."""
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     with _open(folder) as file:
         try:
@@ -25,11 +26,11 @@ def sole_agent(folder: Path, *, shared: bool = False) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             raise UsageError(
-                f"an agent of application {folder.name} runs already ({file.read().strip()})",
+                f"an agent of application {folder.name} is already running ({file.read().strip()})",
                 hint="use another --name, or another --state, or stop the other one; "
                 "several agents can take turns when all of them have --lease",
             ) from None
-        with suppress(OSError):  # on a full disk the lock counts without the name of its holder
+        with suppress(OSError):  # on a full disk the lock works without the name of its holder
             file.truncate(0)
             os.write(file.fileno(), b"with --lease\n" if shared else b"pid %d\n" % os.getpid())
         yield

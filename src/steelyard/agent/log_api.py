@@ -1,4 +1,4 @@
-"""The part of the API that tells what workers printed."""
+"""The part of the API that returns what workers printed."""
 
 from __future__ import annotations
 
@@ -20,19 +20,24 @@ from steelyard.runtime.names import is_worker_name
 
 JSON_LINES = "application/x-ndjson"
 Lines = Annotated[int, Query(ge=0, le=100_000)]
-REFUSED = refusals(status404="No log has this name.", status503="The runtime cannot be asked now.")
+REFUSED = refusals(
+    status404="There is no log for this name.", status503="The runtime is unreachable now."
+)
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "One JSON object per line: `time` (null: nobody knows), `worker`, `text`, "
-        "and `gap`, which is true in the place of lines that were dropped before they were read. "
-        "An empty line comes every five seconds when nobody prints anything.",
+        "description": "One JSON object per line: `time` (null if unknown), `worker`, `text`, and "
+        "`gap`. A line with a true `gap` stands for lines that were dropped before they were "
+        "read. With `follow` there is an empty line every five seconds, as a heartbeat.",
         "content": {JSON_LINES: {"schema": {"type": "string"}}},
     }
 }
 
 
 class LineStream(StreamingResponse):
-    """Lines as they come; a client that goes away is noticed, and its reader let go."""
+    """A response that streams lines as they are printed, and closes its reader at the end.
+
+    The end is that of the stream, or the moment when the client disconnects.
+    """
 
     media_type = JSON_LINES
 
@@ -50,23 +55,23 @@ class LineStream(StreamingResponse):
 
 
 def log_routes(agent: Agent) -> APIRouter:
-    """The routes."""
+    """The routes for logs."""
     router = APIRouter()
 
     @router.get("/v1/workers/{name}/logs", response_class=PlainTextResponse, responses=REFUSED)
     async def worker_logs(name: str, lines: Annotated[int, Query(ge=1, le=100_000)] = 100) -> str:
-        """The last lines that a worker printed; it may have ended."""
+        """The last lines that a worker printed; the worker may have ended."""
         return await _tail(agent, name, lines)
 
     @router.get("/v1/logs", response_class=PlainTextResponse, responses={**STREAM, **REFUSED})
     async def logs(
         worker: str | None = None, lines: Lines = 100, follow: bool = False, probes: bool = False
     ) -> StreamingResponse:
-        """The last lines of all workers, or of one that may have ended, with their times.
+        """The last lines of all workers, or of one worker that may have ended, with their times.
 
-        With `follow` the lines that are printed from now on come, too: of workers that come later
-        from their first line, of workers that end to their last. Lines that the agent's own health
-        checks caused are left out but with `probes`.
+        With `follow` the stream goes on with the lines that are printed from now on. It includes
+        the first lines of workers that start later, and the last lines of workers that end. Lines
+        that the agent's own health checks caused are left out, unless `probes` is true.
         """
         if worker is not None:
             await _tail(agent, worker, 1)
@@ -96,7 +101,7 @@ def _everything(line: str) -> bool:
 
 async def _tail(agent: Agent, name: str, lines: int) -> str:
     if not is_worker_name(name):
-        raise HTTPException(404, "no worker can have such a name")
+        raise HTTPException(404, "this is not a possible name of a worker")
     try:
         return await agent.runtime.logs(name, lines)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""The loop: tells the fleet what happens, and has done what the fleet commands.
+"""The loop: passes events to the fleet, and its commands to the parts that execute them.
 
 Everything runs in one asyncio thread, and `tell` never waits, so events cannot overtake each
 other and no lock is needed.
@@ -29,11 +29,11 @@ from steelyard.runtime.base import Runtime
 
 log = logging.getLogger(__name__)
 
-RECONCILE_EVERY = 30.0  # seconds; exits are seen at once, this catches what was missed
+RECONCILE_EVERY = 30.0  # seconds; the runtime reports exits at once, this finds missed ones
 
 
 class Agent:
-    """One application's agent."""
+    """The agent of one application."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class Agent:
         self.runtime = runtime
         self.writer = writer
         self.clock = clock
-        self._may_act = may_act  # with several agents, whether it is this one that leads
-        self._notes = notes  # of the process: whether anybody supervises it
+        self._may_act = may_act  # whether this agent leads, if there are several
+        self._notes = notes  # notes of the process for the status: whether its supervisor is gone
         self.hub = Hub(self.tell)
         self.audience = Audience()
         self.metrics = Metrics()
@@ -64,9 +64,9 @@ class Agent:
         self.closed = asyncio.Event()
 
     def tell(self, event: ev.Event) -> None:
-        """Give the fleet one event and set going what it commands.
+        """Pass the fleet one event, and begin to execute the commands that follow.
 
-        An agent that may not act any more has nothing to learn, either: its term ends.
+        An agent that may no longer act ignores the event, because its term ends.
         """
         if not self._may_act():
             return
@@ -79,12 +79,12 @@ class Agent:
         self._note_end()
 
     def _handle(self, event: ev.Event) -> None:
-        """An event that the fleet cannot take in is refused: the agent must outlive it."""
+        """Pass the fleet one event. If that raises an exception, log it: the agent must go on."""
         try:
             self.fleet.handle(event, self.clock())
         except Exception:
             self.metrics.refused_events += 1
-            log.exception("an event of the kind %s is refused", type(event).__name__)
+            log.exception("an event of type %s was refused", type(event).__name__)
             return
         if isinstance(event, ev.Reported):
             self.metrics.add(event.report, self.fleet.roster.by_name)
@@ -102,13 +102,13 @@ class Agent:
             group.create_task(self._reconcile())
 
     def status(self) -> FleetStatus:
-        """What people are told: the fleet's view, the runtime's notes and the store's trouble."""
+        """The status of the fleet, with the notes of process and runtime, and the store's error."""
         store = [f"store: {self.writer.down}"] if self.writer.down else []
         notes = [*self._notes(), *self.runtime.notes, *store]
         return status(self.fleet, self.clock()).model_copy(update={"notes": notes})
 
     def kill(self) -> None:
-        """End all workers at once; a runtime that is away is not waited for any longer."""
+        """Kill all workers at once, and stop waiting for a runtime that is away."""
         if self.fleet.closing:
             self.tell(ev.CloseAsked(at_once=True))
         for worker in self.fleet.roster:
@@ -135,17 +135,24 @@ class Agent:
     def _watch_started(self) -> None:
         for worker in self.fleet.roster:
             if worker.started and worker.live:
-                pid = int(worker.handle) if worker.handle.isdecimal() else None  # of a process
+                # The handle of a process is its pid; that of a container is no number.
+                pid = int(worker.handle) if worker.handle.isdecimal() else None
                 self.prober.watch(Target(worker.name, worker.host, worker.port, pid))
 
     def _tell_audience(self, event: ev.Event) -> None:
-        """One that could not be started may have printed why, and is no part of the fleet."""
+        """Pass the names of all workers to the readers of logs.
+
+        A worker that failed to start is no longer in the fleet, but it may have printed the reason.
+        """
         names = {worker.name for worker in self.fleet.roster if worker.started}
         failed = {event.worker} if isinstance(event, ev.StartFailed) else set()
         self.audience.notice(names | failed, found=isinstance(event, ev.Reconciled))
 
     def _note_end(self) -> None:
-        """Before the first reconciliation an empty fleet only means that nobody has looked."""
+        """Set `closed` if the fleet is, but not before the first reconciliation.
+
+        Until then the fleet is empty because its workers have not been looked for yet.
+        """
         if self.reconciled.is_set() and self.fleet.closed:
             self.closed.set()
 
@@ -175,14 +182,14 @@ class Agent:
         try:
             self.tell(ev.Sampled(await self.runtime.sample()))
         except SteelyardError as error:
-            log.warning("not measured: %s", error.message)
+            log.warning("the workers could not be measured: %s", error.message)
 
     async def _reconcile_first(self) -> None:
-        """Both directions: what runs and what the store remembers."""
+        """Tell the fleet which workers run, and which of them the store remembers."""
         try:
             records = tuple(await self.writer.store.workers())
         except SteelyardError as error:
-            log.warning("store: %s; workers are found without it", error.message)
+            log.warning("store: %s; only the runtime is asked for workers", error.message)
             records = ()
         self.tell(ev.Reconciled(self.clock(), await self._found(), records))
 
@@ -192,8 +199,8 @@ class Agent:
             try:
                 self.tell(await self._look())
             except SteelyardError as error:
-                log.warning("not reconciled: %s", error.message)
-            self.writer.write_again()  # a store may be emptied by others, and nobody is told
+                log.warning("the running workers could not be listed: %s", error.message)
+            self.writer.write_again()  # others may have emptied the store unnoticed
 
     async def _look(self) -> ev.Reconciled:
         at = self.clock()

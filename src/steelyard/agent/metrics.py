@@ -21,7 +21,7 @@ from steelyard.core.status import FleetStatus
 
 @dataclass(slots=True)
 class Total:
-    """Everything that a worker did for all balancers."""
+    """The sum of what a worker did for all balancers."""
 
     requests: int = 0
     failures: int = 0
@@ -32,15 +32,15 @@ class Total:
 
 @dataclass(slots=True)
 class Metrics:
-    """Sums reports; ended workers are dropped, so that labels do not pile up."""
+    """Adds up reports, without workers that have ended, so that labels do not pile up."""
 
     workers: dict[str, Total] = field(default_factory=dict)
     refused: int = 0
     unshaken: int = 0
-    refused_events: int = 0  # that the fleet could not take in
+    refused_events: int = 0  # events that raised an exception in the fleet
 
     def add(self, report: Report, known: Container[str]) -> None:
-        """Count a report in; a late word of an ended worker would bring its labels back."""
+        """Add a report; workers that are not `known` have ended, and would bring labels back."""
         self.refused += report.refused
         self.unshaken += report.unshaken
         for name, traffic in report.workers.items():
@@ -80,28 +80,28 @@ class _Snapshot(Collector):
             count = sum(worker.state is state for worker in self._status.workers)
             states.add_metric([state], count)
         yield states
-        yield _gauge("steelyard_workers_target", "Workers there should be", self._status.target)
+        yield _gauge("steelyard_workers_target", "Target number of workers", self._status.target)
         yield _gauge("steelyard_workers_min", "Fewest workers", self._status.min)
         yield _gauge("steelyard_workers_max", "Most workers", self._status.max)
         yield _gauge("steelyard_start_failures", "Failed starts in a row", self._status.failures)
         yield _gauge(
             "steelyard_runtime_away_seconds",
-            "For how long the runtime cannot be asked; 0 while it answers",
+            "Seconds for which the runtime has been unreachable; 0 while it answers",
             self._status.away_seconds,
         )
         yield _count(
             "steelyard_runtime_losses",
-            "How many times the runtime could not be asked",
+            "How many times the runtime became unreachable",
             self._status.losses,
         )
         connected = sum(balancer.connected for balancer in self._status.balancers)
         yield _gauge("steelyard_balancers", "Balancers connected", connected)
         refused, unshaken = self._metrics.refused, self._metrics.unshaken
-        yield _count("steelyard_refused", "Requests refused for want of a worker", refused)
+        yield _count("steelyard_refused", "Requests refused as no worker was free", refused)
         yield _count("steelyard_tls_failures", "TLS handshakes that failed", unshaken)
         yield _count(
             "steelyard_refused_events",
-            "Events that the agent could not take in; its log has each of them",
+            "Events that the agent could not handle because of a bug; its log has each of them",
             self._metrics.refused_events,
         )
 
@@ -119,7 +119,7 @@ class _Snapshot(Collector):
         names = ["worker"]
         requests = CounterMetricFamily("steelyard_requests", "Requests sent", labels=names)
         failures = CounterMetricFamily("steelyard_failures", "Requests failed", labels=names)
-        size = CounterMetricFamily("steelyard_bytes", "Bytes both ways", labels=names)
+        size = CounterMetricFamily("steelyard_bytes", "Bytes in both directions", labels=names)
         times = HistogramMetricFamily(
             "steelyard_response_seconds", "Time to the first byte of the answer", labels=names
         )

@@ -1,8 +1,8 @@
-"""Presence: whether the runtime can be asked, found out again and again at a bounded pace.
+"""Presence: whether the runtime can be reached, checked at a bounded rate.
 
-An engine that was killed is missed within about a second, and its return is noticed within half of
-one. What runs is asked for before its return is told, so that the fleet first learns which workers
-the engine has lost, and then acts on all of it at once.
+The end of an engine is noticed within about a second, and its return within half a second. The list
+of running workers is read before the fleet is told of the return: so the fleet first learns which
+workers the engine has lost, and then acts on all of them at once.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from steelyard.core.events import Event, Reconciled, RuntimeFound, RuntimeLost
 from steelyard.errors import SteelyardError
 from steelyard.runtime.base import Runtime
 
-EVERY = 1.0  # seconds between two questions to a runtime that answers
-AGAIN = 0.5  # the same for one that is away
-SPREAD = 0.2  # how much of it is by chance: agents of one engine must not ask it all at once
+EVERY = 1.0  # seconds between two checks of a runtime that answers
+AGAIN = 0.5  # seconds between two checks of a runtime that is away
+SPREAD = 0.2  # the random share of a pause: agents of one engine must not check it all at once
 
 
 class Presence:
-    """Tells of each loss and each return, once."""
+    """Tells the fleet of each loss and each return of the runtime."""
 
     def __init__(
         self,
@@ -30,8 +30,8 @@ class Presence:
         look: Callable[[], Awaitable[Reconciled]],
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`look` asks the runtime what runs."""
-        self.away = ""  # why the runtime cannot be asked; empty while it can
+        """`look` asks the runtime which workers run."""
+        self.away = ""  # why the runtime is unreachable; empty while it answers
         self._runtime = runtime
         self._tell = tell
         self._look = look
@@ -39,14 +39,14 @@ class Presence:
         self._asking = asyncio.Lock()
 
     async def watch(self) -> None:
-        """Ask, for ever."""
+        """Check the runtime again and again, for ever."""
         while True:
             pause = AGAIN if self.away else EVERY
             await asyncio.sleep(pause * (1 + SPREAD * (self._chance() - 0.5)))
             await self.check()
 
     async def check(self) -> None:
-        """Ask once; whoever was refused by the runtime wants to know at once whether it is away."""
+        """Check the runtime once, for instance after a start or stop that failed."""
         async with self._asking:
             try:
                 await self._runtime.ping()

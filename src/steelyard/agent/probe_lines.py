@@ -1,8 +1,8 @@
-"""Which lines of a log a health check of ours caused: those that an access log has of our probes.
+"""Recognizes the lines that our probes caused in the access log of a worker.
 
-A line that names our User-Agent is one. Where an access log shows no User-Agent, a line of a `GET`
-of the probe's path without a query counts as one, and a client's own `GET` of that path looks the
-same. A probe that failed is news, so a line that shows a status of 400 or more is none of these.
+A line that has our User-Agent is one of them. If an access log shows no User-Agent, a line with a
+`GET` of the probe's path without a query counts as one; a client's own `GET` of that path looks the
+same. A line with a status of 400 or more never counts, because a failed probe is worth reading.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ _STATUS = r'"?,? (?P<status>\d{3})\b'
 _NAMED = re.compile(
     r"""(?:HTTP/\d\.\d["']?,?|(?:status|code)["']?\s*[:=])\s*["']?(\d{3})\b""", re.I
 )
-_ALONE = re.compile(r"(?<!\S)(\d{3})(?!\S)")  # of a format with no names, the status comes first
-_AGENT = r'(?: \S+ "[^"]*" "(?P<agent>[^"]*)")?'  # of the combined log format
+# In a format without names of its fields, the status is the first number of three digits.
+_ALONE = re.compile(r"(?<!\S)(\d{3})(?!\S)")
+_AGENT = r'(?: \S+ "[^"]*" "(?P<agent>[^"]*)")?'  # the User-Agent in the combined log format
 
 
 def other_than_probes(path: str | None) -> Callable[[str], bool]:
-    """A test that is true for each line but those of probes of this path; None: there is none."""
+    """A function that returns False for lines of probes of this path, and True for others.
+
+    A `path` of None means that probes only connect, which no access log shows.
+    """
     if path is None:
         return lambda line: True
     request = re.compile(rf"\bGET {re.escape(path)} HTTP/1\.1" + _STATUS + _AGENT)
@@ -37,6 +41,6 @@ def _is_probe(request: re.Pattern[str], line: str) -> bool:
 
 
 def _shows_failure(line: str) -> bool:
-    """Whether the line of an access log in any format has the status of an error."""
+    """Whether a line of an access log, in whatever format, has the status of an error."""
     status = _NAMED.search(line) or _ALONE.search(line)
     return status is not None and int(status[1]) >= 400

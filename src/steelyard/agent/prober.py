@@ -1,4 +1,4 @@
-"""The prober: asks a worker whether it can serve, by connecting to it or by an HTTP request."""
+"""The prober: finds out whether a worker can serve, by a connection or by an HTTP request."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from steelyard.core.events import Probed
 from steelyard.peer_owner import peer_owner
 from steelyard.runtime.scan import may_own
 
-USER_AGENT = "steelyard-probe"  # by which an application can tell probes from requests
-BOOT_INTERVAL = 0.1  # a booting worker is asked often: it should serve as soon as it can
-# On a published port the engine's proxy accepts, and hangs up as soon as it finds that nobody
-# listens in the container: within a millisecond or so, on a busy machine some more.
-SETTLE = 0.25
+USER_AGENT = "steelyard-probe"  # an application can tell probes from requests by it
+BOOT_INTERVAL = 0.1  # seconds; a booting worker is probed often, to serve as soon as it can
+# On a published port the engine's proxy accepts, and closes the connection as soon as it finds that
+# no process listens in the container. This takes about a millisecond, and longer on a busy machine.
+SETTLE = 0.25  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A worker that is asked."""
+    """A worker that is probed."""
 
     name: str
     host: str
@@ -32,10 +32,10 @@ class Target:
 
 @dataclass(slots=True)
 class Place:
-    """Where a worker is, by its name or by the address that its name last led to.
+    """Where a worker is: its host name, and the address that the name was last resolved to.
 
-    The names of containers are the engine's to tell. While it is away nobody can resolve them, and
-    a worker that answers must not be taken for one that does not.
+    The engine resolves the names of containers. While it is away the last address is used, because
+    a worker that would answer must not fail its probes.
     """
 
     host: str
@@ -53,7 +53,7 @@ class Place:
 
 
 class Prober:
-    """Probes each worker it is told to watch until `alive` says that it has left."""
+    """Probes each worker from `watch` on, until `alive` returns False for it."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Prober:
         booting: Callable[[str], bool],
         settle: float = 0.0,
     ) -> None:
-        """`settle`: how long a connection must stay open to count as accepted."""
+        """`settle` is how long a connection must stay open to count as accepted, in seconds."""
         self._probe = probe
         self._settle = settle
         self._tell = tell
@@ -72,7 +72,7 @@ class Prober:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def watch(self, target: Target) -> None:
-        """Begin to probe a worker; one that is watched already stays so."""
+        """Begin to probe a worker, unless it is being probed already."""
         if target.name not in self._tasks:
             self._tasks[target.name] = asyncio.create_task(self._watch(target))
 
@@ -97,7 +97,7 @@ class Prober:
 
 
 def settle_time(runtime: Runtime) -> float:
-    """How long a connection must stay open, by who accepts it."""
+    """How long a connection must stay open: longer than 0 if a proxy of the engine accepts it."""
     proxied = runtime.kind in {"docker", "swarm"} and runtime.reach == "loopback"
     return SETTLE if proxied else 0.0
 
@@ -109,17 +109,17 @@ async def ask(
     settle: float = 0.0,
     place: Place | None = None,
 ) -> Probed:
-    """One probe; `place` remembers where the probes before it found the worker."""
+    """Probe a worker once; `place` remembers the address at which earlier probes found it."""
     place = place or Place(target.host)
     began = time.perf_counter()
-    seconds = None  # of the answer; what a connection is then watched for is not the worker's
+    seconds = None  # the response time, without the time for which a connection is then watched
     try:
         async with asyncio.timeout(timeout):
             reader, writer = await place.connect(target.port)
             try:
                 problem = await _strange(writer, target)
                 if problem:
-                    pass  # not a byte goes to another user's program
+                    pass  # no byte is sent to a program of another user
                 elif path is None:
                     seconds = time.perf_counter() - began
                     problem = await _stay(reader, target, settle)
@@ -129,7 +129,7 @@ async def ask(
                 writer.transport.abort()
     except TimeoutError:
         problem = f"no answer within {timeout:g} s"
-    except ValueError:  # its first line does not end within the reader's limit
+    except ValueError:  # the first line of the answer is longer than the reader's limit
         problem = f"GET {path}: no HTTP answer"
     except OSError as error:
         problem = f"port {target.port}: {error.strerror or error}"
@@ -138,7 +138,10 @@ async def ask(
 
 
 async def _strange(writer: asyncio.StreamWriter, target: Target) -> str:
-    """Another user may have bound the port before the worker did, or while it did not listen."""
+    """What is wrong if another user listens on the worker's port; empty if none does.
+
+    Another user may have bound the port before the worker did, or while it did not listen.
+    """
     if target.leader is None:
         return ""
     user = peer_owner(writer.get_extra_info("socket"))
@@ -148,7 +151,10 @@ async def _strange(writer: asyncio.StreamWriter, target: Target) -> str:
 
 
 async def _stay(reader: asyncio.StreamReader, target: Target, settle: float) -> str:
-    """A server waits for a request, or greets; one that hangs up is none."""
+    """What is wrong if the connection is closed within `settle` seconds; empty if it stays open.
+
+    A server waits for a request, or sends a greeting; one that closes at once cannot serve.
+    """
     if settle <= 0:
         return ""
     try:
@@ -156,7 +162,8 @@ async def _stay(reader: asyncio.StreamReader, target: Target, settle: float) -> 
             greeting = await reader.read(1)
     except TimeoutError:
         return ""
-    return "" if greeting else f"port {target.port}: closed at once, nobody listens behind it"
+    closed = f"port {target.port}: the connection was closed at once, no process listens behind it"
+    return "" if greeting else closed
 
 
 async def _get(
@@ -170,7 +177,7 @@ async def _get(
 
 
 def judge(line: bytes, path: str) -> str:
-    """What is wrong with the answer's status line; empty when nothing is."""
+    """What is wrong with the status line of an answer; empty if it is good."""
     words = line.split()
     if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit():
         return f"GET {path}: no HTTP answer"

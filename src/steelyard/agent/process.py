@@ -1,8 +1,9 @@
 """One agent process: lock, token, store, signals, and its turns at leading.
 
-Without a lease there is one turn, from start to stop. With a lease the agent stands by, leads when
-the lease is its own, and stands by again when it has lost it. A standby touches no worker and
-listens nowhere, so balancers find the leader under an address that agents of one machine share.
+Without a lease there is one turn, from start to stop. With a lease the agent stands by, leads while
+it holds the lease, and stands by again when it has lost it. A standby touches no worker and does
+not listen on its port; so the agents of one machine can share an address, at which balancers find
+the leader.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ log = logging.getLogger(__name__)
 def run_agent(
     settings: Settings, *, last: bool = False, supervision: Supervision | None = None
 ) -> None:
-    """Run until told to stop; the last agent comes only to end what is left, and is told now."""
+    """Run an agent until it is asked to stop.
+
+    With `last` the stop is asked for from the start: this agent only stops workers that are left.
+    """
     open_state_folder(settings.folder)
     with sole_agent(settings.folder, shared=settings.agent.lease > 0):
         token = ensure_token(settings.token_file)
@@ -56,16 +60,16 @@ async def _take_turns(settings: Settings, token: str, last: bool, supervision: S
                 with listen(settings.agent.listen, 128, "--agent-listen") as sock:
                     term = Term(settings, token, sock, store, claimant, supervision.notes)
                     await lead(term, stop)
-            except InUseError as error:  # by a leader that hangs, for instance
+            except InUseError as error:  # a leader that hangs may still have the port, for instance
                 log.error("cannot lead: %s", error.message)
                 await claimant.release()
-                await asyncio.sleep(settings.agent.lease)  # it is another's turn
+                await asyncio.sleep(settings.agent.lease)  # so that another agent can lead
             finally:
                 await claimant.release()
 
 
 async def _won(claimant: Claimant, stop: Stop) -> bool:
-    """Stand by until the lease is ours; False when the end is asked for before."""
+    """Stand by until this agent has the lease; False if a stop is asked for before."""
     winning = asyncio.create_task(claimant.win())
     asked = asyncio.create_task(stop.asked.wait())
     await asyncio.wait({winning, asked}, return_when=asyncio.FIRST_COMPLETED)
@@ -83,7 +87,7 @@ async def _opened(settings: Settings) -> AsyncIterator[Store]:
     store = open_store(settings.store.url, settings.application.name, settings.folder)
     try:
         await store.open()
-    except StoreError as error:  # a store that is down must not keep the agent from its workers
+    except StoreError as error:  # the agent can start and watch workers without a store
         log.warning("store: %s; going on from memory (%s)", error.message, error.hint)
     try:
         yield store

@@ -23,7 +23,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serve_api(agent: Agent, token: str, sock: socket.socket) -> AsyncIterator[None]:
-    """Serve within; on leaving, links are closed and nothing is accepted any more."""
+    """A context in which the API is served; its end closes all links and accepts no new ones."""
     config = uvicorn.Config(
         build_api(agent, token),
         log_level="warning",

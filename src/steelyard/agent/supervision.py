@@ -1,8 +1,8 @@
-"""Supervision: whether a supervisor looks after this agent.
+"""Supervision: whether the supervisor of this agent is alive.
 
-An agent goes on without its supervisor. It says so in its status, and writes its messages to a
-file, since nobody reads its standard error any more. The next supervisor tells it to leave its
-workers (stop).
+An agent goes on when its supervisor has ended. Its status says so, and it writes its messages to a
+file, because nobody reads its standard error any more. The next supervisor tells it to stop and to
+leave its workers running (stop).
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ NOTE = (
 
 
 class Supervision:
-    """Watches the channel, which ends with the supervisor."""
+    """Watches the channel to the supervisor, which closes when the supervisor ends."""
 
     def __init__(
         self, channel: socket.socket | None = None, orphaned: Callable[[], None] = lambda: None
     ) -> None:
-        """Without a channel there is no supervisor, and nothing to tell."""
+        """`orphaned` is called when the supervisor ends; without a channel there is none."""
         self._channel = channel
         self._orphaned = orphaned
         self._gone = False
 
     def notes(self) -> list[str]:
-        """What people are told."""
+        """The notes for the status of the agent."""
         return [NOTE] if self._gone else []
 
     def watch(self) -> None:
-        """From now on, in the running event loop."""
+        """Begin to watch the channel in the running event loop."""
         if self._channel is not None:
             asyncio.get_running_loop().add_reader(self._channel, self._ended, self._channel)
 
     def _ended(self, channel: socket.socket) -> None:
-        """Nothing is said on the channel, so this is its end."""
+        """The channel is readable: nothing is ever sent on it, so it has closed."""
         asyncio.get_running_loop().remove_reader(channel)
         channel.close()
         self._gone = True

@@ -1,7 +1,8 @@
-"""A term: one agent's time as the leader, from finding the workers to an orderly end.
+"""A term: the time of one agent as the leader, from finding the workers to an orderly end.
 
-It ends when a stop is asked for, or when the lease is lost. In the first case what is under way
-is finished; in the second it is dropped at once, as another agent may lead already.
+A term ends when a stop is asked for, or when the lease is lost. In the first case the agent
+finishes the starts and stops that are under way. In the second case it cancels them at once,
+because another agent may lead already.
 """
 
 from __future__ import annotations
@@ -31,34 +32,34 @@ log = logging.getLogger(__name__)
 
 
 class LeftError(SteelyardError):
-    """The agent ends, and workers that were to end with it may run on."""
+    """The agent has to end although it could not stop all workers, which may run on."""
 
     fault = Fault.MACHINE
 
     def __init__(self, workers: Sequence[str], reason: str) -> None:
         super().__init__(
             f"{len(workers)} workers could not be stopped and may run on: {', '.join(workers)} "
-            f"(the runtime cannot be asked: {reason})",
-            hint="the next start finds them; or end them yourself when the runtime is back",
+            f"(the runtime is unreachable: {reason})",
+            hint="the next agent finds them; or stop them yourself when the runtime is back",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What a leader has."""
+    """Everything that an agent needs to lead."""
 
     settings: Settings
     token: str
     sock: socket.socket
     store: Store
     claimant: Claimant | None = None  # None: there is only one agent
-    notes: Callable[[], list[str]] = list  # what people are told beside the rest
+    notes: Callable[[], list[str]] = list  # further notes for the status
 
     def may_act(self) -> bool:
         return self.claimant is None or self.claimant.leads()
 
     async def lost(self) -> str:
-        """Why this term has ended; without a lease it never does."""
+        """Wait until the lease is lost, and return why; without a lease, wait for ever."""
         if self.claimant is None:
             await asyncio.Event().wait()
         return await self.claimant.keep() if self.claimant else ""
@@ -69,7 +70,8 @@ class Term:
 
 async def lead(term: Term, stop: Stop) -> None:
     """Lead until a stop is asked for, or the lease is lost."""
-    lost = asyncio.create_task(term.lost())  # from the start: finding the workers takes a while
+    # The lease is renewed from the start, because finding the workers takes a while.
+    lost = asyncio.create_task(term.lost())
     try:
         async with _opened(term.settings) as runtime:
             if term.settings.runtime.leftovers == "reap":
@@ -92,7 +94,7 @@ async def lead(term: Term, stop: Stop) -> None:
 
 
 async def _live(agent: Agent, stop: Stop, lost: asyncio.Task[str]) -> None:
-    """Run the loop until the term ends; then end as configured."""
+    """Run the loop until the term ends; then stop or leave the workers, as configured."""
     running = asyncio.create_task(agent.run())
     asked = asyncio.create_task(stop.asked.wait())
     await asyncio.wait({running, asked, lost}, return_when=asyncio.FIRST_COMPLETED)
@@ -104,35 +106,38 @@ async def _live(agent: Agent, stop: Stop, lost: asyncio.Task[str]) -> None:
     await agent.prober.close()
     await (_drop(agent, lost.result()) if lost.done() else _finish(agent))
     if running.done():
-        running.result()  # the loop never ends by itself: this raises what broke it
+        running.result()  # the loop never ends by itself: this raises the exception that broke it
     await _end(running)
     if agent.fleet.left:
         raise LeftError(agent.fleet.left, agent.fleet.absence.reason)
 
 
 async def _end(running: asyncio.Task[None]) -> None:
-    """Cancel until it has ended: where the machine is busy a library of a store's may take the
-    first time for a timeout of its own, and the agent would hold its port for ever."""
+    """Cancel the loop again and again until it has ended.
+
+    On a busy machine the library of a store may take the first cancellation for a timeout of its
+    own, and the agent would keep its port for ever.
+    """
     while not running.done():
         running.cancel()
         await asyncio.wait({running}, timeout=1.0)
 
 
 async def _close(agent: Agent) -> None:
-    agent.tell(CloseAsked())  # at once: an agent that is only starting must not start workers
+    agent.tell(CloseAsked())  # also before the agent has started: then it starts no workers
     await agent.closed.wait()
 
 
 async def _finish(agent: Agent) -> None:
     if agent.fleet.left is None:
         await agent.executor.close()
-    else:  # what is under way waits for a runtime that does not answer
+    else:  # starts and stops under way wait for a runtime that does not answer
         await agent.executor.cancel()
     await agent.writer.flush(timeout=2.0)
 
 
 async def _drop(agent: Agent, why: str) -> None:
-    log.warning("leads no more: %s; workers are left as they are", why)
+    log.warning("this agent no longer leads: %s; workers are left as they are", why)
     await agent.executor.cancel()
 
 
@@ -149,10 +154,10 @@ async def _opened(settings: Settings) -> AsyncIterator[Runtime]:
 
 
 async def _reap(runtime: Runtime, store: Store) -> None:
-    """Stop what an earlier agent left."""
+    """Stop the workers that an earlier agent left, and delete their records."""
     left = await runtime.running()
     await asyncio.gather(*(runtime.stop(worker.name, grace=5.0) for worker in left))
     if left:
-        log.info("reaped %d workers of an earlier agent", len(left))
-    with suppress(StoreError):  # then the records go when the fleet reconciles
+        log.info("stopped %d workers of an earlier agent", len(left))
+    with suppress(StoreError):  # otherwise the first reconciliation deletes the records
         await store.write([Forget(record.name) for record in await store.workers()])

@@ -1,8 +1,8 @@
-"""The writer: keeps the store true, whenever it can be reached.
+"""The writer: keeps the store up to date, whenever it can be reached.
 
-Only the newest change of each worker matters, so what cannot be written now is kept by key and
-written when the store is back, together with all else: a server may have come back empty. Nothing
-ever waits for the store.
+Only the newest change of each worker matters. A change that cannot be written now is kept by the
+name of its worker, and written when the store is back. All other records are then written as well,
+because a server may have come back empty. No other part of the agent waits for the store.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from steelyard.store.base import Store
 
 log = logging.getLogger(__name__)
 
-LIMITS = ""  # no worker has an empty name
-LONGEST = 4.0  # seconds between two tries, when many have failed
+LIMITS = ""  # the key of the limits among those of workers, none of which has an empty name
+LONGEST = 4.0  # the longest pause between two attempts, in seconds
 
 
 class Writer:
-    """Writes in the background."""
+    """Writes changes to the store in the background."""
 
     def __init__(self, store: Store, holder: str = "", pause: float = 0.5) -> None:
         self.store = store
-        self.down = ""  # why the store cannot be written; empty when it can
-        self._holder = holder  # of the lease under which we write; empty without one
+        self.down = ""  # why the last write failed; empty if it succeeded
+        self._holder = holder  # the holder of the lease that writes; empty without a lease
         self._pause = pause
-        self._tries = 0  # that failed, one after the other
-        self._known: dict[str, Change] = {}  # all that the store should hold
-        self._pending: dict[str, Change] = {}
+        self._tries = 0  # failed attempts in a row
+        self._known: dict[str, Change] = {}  # everything that the store should hold
+        self._pending: dict[str, Change] = {}  # changes that have not been written yet
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -47,14 +47,14 @@ class Writer:
         self._put(LIMITS, SaveLimits(limits))
 
     def write_again(self) -> None:
-        """Write everything, changed or not: the store may have lost it."""
+        """Write all records, changed or not: the store may have lost them."""
         self._pending = {**self._known, **self._pending}
         if self._pending:
             self._idle.clear()
             self._wake.set()
 
     async def run(self) -> None:
-        """Write what is pending, for ever."""
+        """Write pending changes, for ever."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -67,7 +67,7 @@ class Writer:
                 self._wake.set()
 
     async def flush(self, timeout: float) -> None:
-        """Wait until nothing is pending, but not for ever: the store may be down."""
+        """Wait until nothing is pending, or for `timeout` seconds: the store may be down."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._idle.wait(), timeout)
 
@@ -93,7 +93,7 @@ class Writer:
     def _note_up(self) -> None:
         self._tries = 0
         if self.down:
-            log.info("store is back: everything is written again")
+            log.info("the store is back: all records are written again")
             self.down = ""
             self.write_again()
 

@@ -1,11 +1,21 @@
-"""One typed configuration: file `steelyard.toml`, environment, flags; later ones win.
+"""One typed configuration from the file `steelyard.toml`, the environment and flags.
 
-settings  the frozen, typed object; sections: its tables, each key with its default and meaning
-section   how a table and its rules are declared; values: addresses, sizes, times as text
-keys      the settings walked as a list: what flags, variables and documents are made from
-file      one layer from the file (lines: on which line a key stands)
-text      two layers from text: environment variables and flags
-env_file  one layer from a `.env`: RustyBalancer's variables, and what became of each
-load      layers to settings, or one error that names every problem (unknown, explain)
-exposure  what is reachable from other machines; document: docs/configuration.md
+A later source wins over an earlier one.
+
+settings  the frozen, typed object
+sections  its tables, each key with its default and meaning
+section   how a table and its rules are declared
+values    addresses, sizes, times and other values that people write as text
+keys      the list of all keys, from which flags, variables and documents are made
+layer     the keys and values that one source gives
+file      the layer of the file (lines: the line on which a key stands)
+text      the layers of environment variables and of flags
+env_file  the layer of a `.env`, and what became of each of its variables
+load      makes settings from the layers, or one error that names every problem
+unknown   messages for names that no key has
+explain   messages for wrong values
+words     how values are written in messages
+exposure  warnings about addresses that other machines can reach
+document  writes docs/configuration.md
+example   the example in that document
 """

@@ -23,21 +23,21 @@ Steelyard has one configuration. It comes from these sources; a later one wins, 
 
 1. the file `steelyard.toml` in the working folder, or the one that `--config PATH` or the
    variable `STEELYARD_CONFIG` names;
-2. a `.env` that `--env-file PATH` names, with such variables as the next line's, or with those of
-   [RustyBalancer](#rustybalancers-variables); what each became is told;
+2. a `.env` file that `--env-file PATH` names, with the variables of the next line or with those of
+   [RustyBalancer](#rustybalancers-variables); a message says what became of each variable;
 3. environment variables: `STEELYARD_` and the key, for instance `STEELYARD_SCALING_MIN=2`;
-4. flags: `--scaling-cooldown 5`. Keys that are typed often have a short flag, too: `--min 2`.
+4. flags: `--scaling-cooldown 5`. Keys that are typed often also have a short flag: `--min 2`.
 
-Every key can be given in each of them. What is not given has its default.
+Every key can be given in each source. A key that is not given has its default.
 
 - **Paths** in the file are relative to the file's folder, others to the working folder.
 - **Times** are seconds, or have a unit: `500ms`, `2m`, `1h`. **Sizes** are bytes, or have a unit:
   `64KiB`, `512M`, `1G`; a K is 1024.
-- **Addresses** are `HOST:PORT`. Without a host, loopback; `*` is every interface.
-- **Lists and tables** in a variable or a flag are JSON; a command may also be shell words, in the
+- **Addresses** are `HOST:PORT`. An address without a host is on loopback; `*` is every interface.
+- **Lists and tables** in a variable or a flag are JSON. A command may also be shell words, in the
   file as well.
-- **`none`** takes back a key that an earlier source set, where the table says so. An empty
-  environment variable counts as not set.
+- **`none`** unsets a key that an earlier source set, if the table allows it. An empty environment
+  variable counts as not set.
 """
 
 _FLAWED = """\
@@ -68,11 +68,11 @@ def _example() -> str:
 
 
 def _errors() -> str:
-    """Real messages of the loader, about a file and a flag that are shown as well."""
+    """Real messages of the loader, with the file and the flag that cause them."""
     return (
         "## When something is wrong\n\n"
-        "Every problem is told at once, with its key, its place, the value, and what was expected; "
-        "a name that does not exist, with the nearest that does. This file\n\n"
+        "One message names all problems, each with its key, its place, the value, and what was "
+        "expected. For an unknown name it suggests the nearest known one. This file\n\n"
         f"```toml\n{_FLAWED}```\n\nis refused with\n\n```text\n{_refusal(_FLAWED)}\n```\n\n"
         f"Keys that must fit together are named together. With\n\n```toml\n{_CLASHING}```\n\n"
         f"the flag `--min 5` is refused with\n\n"
@@ -109,7 +109,7 @@ def _row(key: Key) -> str:
 
 
 def _rules(rules: tuple[Rule, ...]) -> str:
-    return f"\nMust hold: {'; '.join(rule.text for rule in rules)}.\n" if rules else ""
+    return f"\nRequired: {'; '.join(rule.text for rule in rules)}.\n" if rules else ""
 
 
 def _shared_rules() -> str:
@@ -120,14 +120,15 @@ def _shared_rules() -> str:
 
 
 def _rusty_variables() -> str:
-    """What `--env-file` makes of each."""
+    """The table of the variables that `--env-file` knows."""
     rows = "".join(
         f"| `{name}` | {', '.join(f'`{key}`' for key in variable.keys)} | {variable.note} |\n"
         for name, variable in VARIABLES.items()
     )
     return (
         "## RustyBalancer's variables\n\n"
-        "And those of compose.yaml, for which the same file may be. RustyBalancer's load "
-        "thresholds are scores, where 100 is best; ours are utilizations, 100 − score.\n\n"
+        "The table also has the variables of compose.yaml, as one file may serve both. "
+        "RustyBalancer's load thresholds are scores, where 100 is best; ours are utilizations, "
+        "100 − score.\n\n"
         f"| variable | key | note |\n| --- | --- | --- |\n{rows}"
     )

@@ -1,8 +1,9 @@
-"""The env file: RustyBalancer's variables, each with what became of it; and our own.
+"""The env file: RustyBalancer's variables and our own, and what became of each.
 
 RustyBalancer is the system of the paper that Steelyard began with (docs/sources.md); its whole
-configuration is a `.env`. A variable becomes one key or several, or is not used and says why. What
-it calls a load threshold is a score, where 100 is best; ours are utilizations, 100 − score.
+configuration is a `.env` file. A variable becomes one or several keys, or it is not used for a
+reason that we tell. RustyBalancer's load thresholds are scores, where 100 is best; ours are
+utilizations, 100 − score.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from steelyard.config.words import quoted
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
 _QUOTED = re.compile(r"""(?P<mark>["'])(?P<text>.*)(?P=mark)\s*(#.*)?""")
 _COMMENT = re.compile(r"(^|\s+)#.*")
-_FOREIGN = ("COMPOSE_", "BUILDKIT_", "PIP_")  # of tools that read the same file
+_FOREIGN = ("COMPOSE_", "BUILDKIT_", "PIP_")  # variables of other tools that read the same file
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One assignment."""
+    """One assignment of the file, and its place."""
 
     name: str
     value: str
@@ -35,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Became:
-    """What a variable has become, for people."""
+    """What became of a variable, to be shown to people."""
 
     name: str
     value: str
@@ -45,11 +46,11 @@ class Became:
 
 @dataclass(frozen=True, slots=True)
 class EnvFile:
-    """What the file says: keys, what became of each variable, and what goes to Docker."""
+    """The content of the file: its keys, what became of each variable, and the Docker engine."""
 
     layer: Layer
     story: tuple[Became, ...] = ()
-    engine: str = ""  # DOCKER_HOST
+    engine: str = ""  # the value of DOCKER_HOST
 
 
 Values = Mapping[str, str]
@@ -58,7 +59,7 @@ Reader = Callable[[str, Values], str]
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """Its keys and how its text becomes their value; a note for people."""
+    """The keys that a variable sets, the function that makes their value, and a note for people."""
 
     keys: tuple[str, ...] = ()
     read: Reader = lambda text, _: text
@@ -82,7 +83,7 @@ def _loopback(text: str, _: Values) -> str:
 
 
 def _name(text: str, _: Values) -> str:
-    """Names of containers and networks take small letters, digits and dashes."""
+    """The text as a name for containers and networks: lower-case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
@@ -100,14 +101,14 @@ def _unused(why: str) -> Variable:
 
 
 _GATEWAY = _key(
-    "gateway.listen", read=_loopback, note="this machine only; --listen '*:PORT' serves the network"
+    "gateway.listen", read=_loopback, note="on loopback; --listen '*:PORT' serves the network"
 )
 _SCORE = "as utilization: 100 − score"
 RUSTY_BALANCER: Mapping[str, Variable] = {
     "DOCKER_IMAGE": _key("runtime.image"),
     "TARGET_PORT": _key("runtime.port"),
-    "DOCKER_HOST": Variable(note="the engine, unless the environment names one"),
-    "DOCKER_SOCKET_VOLUME": _unused("the engine is where DOCKER_HOST says"),
+    "DOCKER_HOST": Variable(note="the Docker engine, unless the environment has DOCKER_HOST, too"),
+    "DOCKER_SOCKET_VOLUME": _unused("DOCKER_HOST says where the engine is"),
     "APP_IDENTIFIER": _key("application.name", read=_name),
     "DEFAULT_CONTAINER": _key("scaling.min"),
     "MAX_CONTAINERS": _key("scaling.max"),
@@ -126,21 +127,19 @@ RUSTY_BALANCER: Mapping[str, Variable] = {
     "EMA_ALPHA": _key("score.smoothing"),
     "REQUEST_TIMEOUT": _key("gateway.answer_timeout"),
     "HOST_PORT_HTTP_BALANCER": _GATEWAY,
-    "HOST_PORT_BALANCER": _GATEWAY,  # its name in older files
-    "HOST_PORT_HTTP_DEPLOYMENT_AGENT": _key(
-        "agent.listen", read=_loopback, note="this machine only"
-    ),
-    "HOST_PORT_WS_DEPLOYMENT_AGENT": _unused("the queue is served where the agent's API is"),
-    "HOST_PORT_WS_BALANCER": _unused("a balancer tells the agent on the queue's own socket"),
+    "HOST_PORT_BALANCER": _GATEWAY,  # an older name of HOST_PORT_HTTP_BALANCER
+    "HOST_PORT_HTTP_DEPLOYMENT_AGENT": _key("agent.listen", read=_loopback, note="on loopback"),
+    "HOST_PORT_WS_DEPLOYMENT_AGENT": _unused("the agent serves the queue on the port of its API"),
+    "HOST_PORT_WS_BALANCER": _unused("a balancer reports on the socket on which it gets the queue"),
     "REDIS_HOST": _key("store.url", read=_redis),
     "REDIS_PORT": _key("store.url", read=_redis),
     "REDIS_INSIGHT_PORT": _unused("Redis Insight is a profile of compose.yaml"),
     "CACHE_CAPACITY": _unused("there is no cache yet"),
     "PORT_DASHBOARD": _unused("there is no dashboard yet"),
-    "PORT_GRAFANA": _unused("Prometheus is served by the agent and by --metrics"),
+    "PORT_GRAFANA": _unused("the agent and --metrics serve metrics for Prometheus"),
 }
-# What compose.yaml and stack.yaml add, since one file may be for them and for us.
-_COMPOSE = _unused("compose.yaml's")
+# The variables of compose.yaml and stack.yaml, because one file may serve for them and for us.
+_COMPOSE = _unused("a variable of compose.yaml")
 OF_COMPOSE: Mapping[str, Variable] = {
     "APPLICATION": _key("application.name"),
     "HEALTH_PATH": _key("probe.path"),
@@ -157,7 +156,7 @@ VARIABLES: Mapping[str, Variable] = {**RUSTY_BALANCER, **OF_COMPOSE}
 
 
 def read_env_file(file: Path) -> EnvFile:
-    """What the file says; one that cannot be read is a problem, told like any other."""
+    """Read and parse the file; a file that cannot be read is a problem like any other."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
@@ -170,7 +169,7 @@ def read_env_file(file: Path) -> EnvFile:
 
 
 def parse_env_file(text: str, name: str) -> EnvFile:
-    """What the text of a file called `name` says; of two lines for one variable the last counts."""
+    """Parse the text of a file called `name`; the last of several lines for a variable counts."""
     problems: list[str] = []
     lines = {line.name: line for line in _lines(text, name, problems) if line.value}
     reader = _Reader({line.name: line.value for line in lines.values()})
@@ -198,7 +197,7 @@ def _unquoted(value: str) -> str:
 
 
 class _Reader:
-    """Sorts the lines of one file into texts for keys and problems, with the story of each."""
+    """Sorts the lines of one file into texts for keys and problems; notes what became of each."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -213,7 +212,7 @@ class _Reader:
         if variable is not None:
             self._use(line, variable)
         elif line.name.startswith(_FOREIGN):
-            self.story.append(Became(line.name, line.value, (), "not used: another tool's"))
+            self.story.append(Became(line.name, line.value, (), "not used: for another tool"))
         else:
             ours = line.name.startswith(PREFIX)
             known = self._own if ours else VARIABLES

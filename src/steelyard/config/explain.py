@@ -1,4 +1,4 @@
-"""What is wrong with the values, in words: the key, the place, the value, what was expected."""
+"""Messages for wrong values: each has the key, the place, the value, and what was expected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from steelyard.config.words import quoted
 def explain(
     error: ValidationError, keys: Mapping[str, Key], given: Mapping[str, Given], *, rules: bool
 ) -> list[str]:
-    """One line for each wrong value and, if rules are asked for, for each broken rule."""
+    """One line for each wrong value and, if `rules` is true, for each broken rule."""
     lines: list[str] = []
     for detail in error.errors():
         name = tuple(str(part) for part in detail["loc"])
@@ -30,7 +30,7 @@ def explain(
 
 
 def _wrong_value(name: tuple[str, ...], keys: Mapping[str, Key], given: Mapping[str, Given]) -> str:
-    """An error deep inside a list is told of the whole list: the list is what a person typed."""
+    """The line for one wrong value; an item of a list is shown with the list that was typed."""
     dotted = next(dotted for dotted in (".".join(name[:2]), name[0]) if dotted in keys)
     key, found = keys[dotted], given[dotted]
     if isinstance(found.value, dict) and len(name) > 2:
@@ -41,14 +41,14 @@ def _wrong_value(name: tuple[str, ...], keys: Mapping[str, Key], given: Mapping[
 
 
 def _wrong_entry(dotted: str, name: str, found: Given) -> str:
-    """An entry of a table of texts that is no text: `WORKERS = 3`."""
+    """The line for an entry of a table of texts that is not a text: `WORKERS = 3`."""
     value = quoted(found.value[name])
     line = f"{dotted}: expected a text for {name}, got {value} ({found.place})"
     return line if isinstance(found.value[name], dict | list) else f'{line} → write "{value}"'
 
 
 def _meant(key: Key, text: str) -> str:
-    """The value that a person probably had in mind, or nothing."""
+    """The value that was probably meant; empty if there is none."""
     if key.kind is SIZE and text.isdigit() and int(text):
         return f"{text}M"
     return next(iter(get_close_matches(text, key.choices, n=1)), "")

@@ -1,4 +1,4 @@
-"""What is reachable from other machines, said aloud."""
+"""Warnings about addresses that other machines can reach."""
 
 from __future__ import annotations
 

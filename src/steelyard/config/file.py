@@ -1,4 +1,4 @@
-"""The file: where it is found, what it says, and on which line."""
+"""The configuration file: where it is found, and the keys, values and problems in it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def find_file(named: str | None, environ: Mapping[str, str], folder: Path) -> Pa
 
 
 def read_file(file: Path) -> Layer:
-    """What the file says; a file that cannot be read is a problem, told like any other."""
+    """Read and parse the file; a file that cannot be read is a problem like any other."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
@@ -41,7 +41,7 @@ def read_file(file: Path) -> Layer:
 
 
 def parse_file(text: str, name: str, folder: Path) -> Layer:
-    """What the text of a file called `name` in `folder` says."""
+    """Parse the text of a file called `name` in `folder`."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -70,7 +70,8 @@ class _Reader:
     def layer(self, data: dict[str, Any]) -> Layer:
         found = dict(self._entries(data))
         if "application.command" in found:
-            # A command is written with its own folder in mind, from wherever it is started.
+            # A command in the file is meant to run in the folder of the file, wherever
+            # `steelyard` is started.
             found.setdefault("application.directory", ".")
         given = {dotted: self._given(dotted, value) for dotted, value in found.items()}
         return Layer(given, tuple(self._problems(data)))
@@ -114,7 +115,10 @@ class _Reader:
 
 
 def _anchored(key: Key, value: Any, folder: Path) -> Any:
-    """Paths in a file are relative to the file, so that it means the same from everywhere."""
+    """The value with paths made relative to the folder of the file.
+
+    So the file means the same from every working folder.
+    """
     if key.form is Form.PATHS and isinstance(value, list):
         return [_anchored(key, one, folder) for one in value]
     if not isinstance(value, str):
@@ -127,7 +131,7 @@ def _anchored(key: Key, value: Any, folder: Path) -> Any:
 
 
 def _words(command: str) -> list[str] | str:
-    """The words of a command that was written as one text; a text that is no command stays."""
+    """The words of a command that was written as one text; the text itself if it is malformed."""
     try:
         return shlex.split(command)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The keys as a list: what the loader, the flags and the documentation walk."""
+"""The list of all keys, for the loader, the flags and the documentation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _KINDS: Mapping[Any, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: where it stands, what it takes, what it is for."""
+    """One key: its place in the file, the values that it accepts, and its meaning."""
 
     section: str
     name: str
@@ -69,7 +69,7 @@ class Key:
 
     @property
     def parameter(self) -> str:
-        """Its name as an argument of a Python function."""
+        """The name of the key as an argument of a Python function."""
         return self.dotted.replace(".", "_")
 
     @property
@@ -94,7 +94,7 @@ class Key:
 
     @property
     def expects(self) -> str:
-        """A phrase to go after “expected”."""
+        """The phrase after “expected” in a message about a wrong value."""
         phrase = self.kind.expects(self.bounds)
         return f"{phrase}, or none" if self.optional else phrase
 
@@ -164,7 +164,7 @@ def _unwrap(annotation: Any, metadata: list[Any]) -> tuple[Any, list[Any], bool]
 
 
 def _kind(base: Any, metadata: list[Any], choices: tuple[str, ...]) -> Kind:
-    """What the type says of itself, else what its choices or its Python type say."""
+    """The kind that the type carries, or else the one of its choices or of its Python type."""
     for item in metadata:
         if isinstance(item, Kind):
             return item
@@ -174,7 +174,7 @@ def _kind(base: Any, metadata: list[Any], choices: tuple[str, ...]) -> Kind:
 
 
 def _bounds(metadata: list[Any], show: Callable[[Any], str]) -> str:
-    """`≥ 1`, `> 0`, `0…100`; a strict bound makes the loose one next to it superfluous."""
+    """The bounds in words: `≥ 1`, `> 0`, `0…100`; `> 0` replaces a `≥ 0` of the same type."""
     found: dict[type, Any] = {type(item): item for item in metadata}
     above, floor = found.get(annotated_types.Gt), found.get(annotated_types.Ge)
     ceiling = found.get(annotated_types.Le)

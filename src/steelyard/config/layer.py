@@ -1,4 +1,4 @@
-"""What one source says: values with their places, and what is wrong with it already."""
+"""The content of one source: values with their places, and problems found in reading it."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ class Layer:
 
     given: Mapping[str, Given]
     problems: tuple[str, ...] = ()
-    complete: bool = True  # False: it could not be read, so nothing is known about its keys
+    complete: bool = True  # False: the source could not be read, so its keys are unknown

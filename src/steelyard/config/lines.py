@@ -1,7 +1,7 @@
-"""On which line of a TOML file a key stands.
+"""The lines of a TOML file on which its keys stand.
 
-tomllib does not tell. But a statement of a valid file is the shortest run of lines that is valid
-by itself, so tomllib can be asked statement by statement, and no grammar is written twice.
+tomllib does not report lines. But a statement of a valid file is the shortest run of lines that is
+valid by itself, so we parse statement by statement with tomllib, and need no grammar of our own.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _is_valid(text: str) -> bool:
 
 
 def _names(data: Any, above: Name = ()) -> Iterator[Name]:
-    """Outer names come before inner ones; of an array of tables only the array."""
+    """All names in the data, outer names before inner ones; nothing within an array of tables."""
     if above:
         yield above
     if isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""From files, environment and flags to one Settings; later ones win, all problems told at once."""
+"""Makes one Settings from file, environment and flags, or one error that names every problem."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def load_settings(
 ) -> Settings:
     """The settings, or a UsageError that names every problem.
 
-    `flags` and `overrides` are by dotted key; overrides are values, not text, and win over all.
+    `flags` and `overrides` are given by dotted key. Overrides are values instead of text, and win
+    over all other sources.
     """
     layers = [
         read_file(file) if file else Layer({}),
@@ -39,7 +40,7 @@ def load_settings(
 
 
 def combine(layers: Sequence[Layer]) -> Settings:
-    """One Settings from what the layers give, the last one first."""
+    """One Settings from all layers; a later layer wins over an earlier one."""
     keys = {key.dotted: key for key in every_key()}
     given: dict[str, Given] = {}
     for layer in layers:
@@ -48,7 +49,7 @@ def combine(layers: Sequence[Layer]) -> Settings:
     try:
         settings = Settings.model_validate(_nested(keys, given))
     except ValidationError as error:
-        # With a source unread, two keys may clash only because one of them was not seen.
+        # If a source could not be read, two keys may seem to clash because one of them is unknown.
         problems += explain(error, keys, given, rules=all(layer.complete for layer in layers))
     if problems:
         raise UsageError(_message(problems))

@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
-BROKEN = "broken_rules"  # the type of the error that carries the rules
+BROKEN = "broken_rules"  # the type of the pydantic error that carries broken rules
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What must hold between keys, in words and as a test."""
+    """A condition on several keys, in words and as a function."""
 
     text: str
     keys: tuple[str, ...]
@@ -39,10 +39,10 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _no_stray_truth(cls, value: Any, info: ValidationInfo) -> Any:
-        # To pydantic `true` is also the number 1, which is never what `min = true` means.
+        # pydantic accepts `true` as the number 1, which `min = true` never means.
         field = cls.model_fields[info.field_name or ""]
         if isinstance(value, bool) and field.annotation is not bool:
-            raise ValueError("no truth value")
+            raise ValueError("a truth value is not allowed here")
         return value
 
     @model_validator(mode="after")

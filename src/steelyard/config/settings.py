@@ -1,8 +1,8 @@
-"""Every key there is: those of the tables are in `sections`, by what they are about.
+"""The settings: all keys. The keys of the tables are in `sections`, grouped by subject.
 
-One frozen object, made once and passed down. docs/configuration.md, the flags and the
-environment variables are generated from it. `flag` in a field is a short name for a key that
-people type often; every key's long flag is `--section-key`.
+Settings are one frozen object, made once and passed down. docs/configuration.md, the flags and the
+environment variables are generated from it. `flag` in a field is a short flag for a key that people
+type often; the long flag of every key is `--section-key`.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Settings(Section):
 
     rules: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            "two addresses, not one",
+            "two different addresses",
             ("agent.listen", "gateway.listen"),
             lambda it: not it.agent.listen.clashes(it.gateway.listen),
         ),
         Rule(
-            "another address than clients and the agent have",
+            "a metrics address that differs from both others",
             ("gateway.metrics", "gateway.listen", "agent.listen"),
             lambda it: (
                 it.gateway.metrics is None
@@ -58,7 +58,7 @@ class Settings(Section):
             lambda it: it.agent.lease == 0 or it.store.url != "memory:",
         ),
         Rule(
-            "leftovers = adopt with a lease: who takes over must not stop what runs",
+            "leftovers = adopt with a lease, because a new leader must not stop the workers",
             ("agent.lease", "runtime.leftovers"),
             lambda it: it.agent.lease == 0 or it.runtime.leftovers == "adopt",
         ),
@@ -91,7 +91,7 @@ class Settings(Section):
         return self.state.expanduser() / self.application.name
 
     def ports_suffice(self, workers: int) -> bool:
-        """Whether each worker can have a port; containers have ports of their own."""
+        """Whether there are enough ports for so many workers; containers have their own ports."""
         first, last = self.runtime.ports
         return self.runtime.kind != "process" or workers <= last - first + 1
 

@@ -13,15 +13,16 @@ from steelyard.config.layer import Given, Layer
 from steelyard.config.unknown import unknown_variable
 from steelyard.config.words import quoted
 
-# Not keys: what workers get from us, the API's token, the file's path, which build runs; and what
-# Kubernetes and Docker links set by themselves for a service that is called steelyard.
+# Variables with our prefix that are not keys: those that workers get from us, the token of the API,
+# the path of the file, the choice of the pure build; and those that Kubernetes and Docker links set
+# for a service called steelyard.
 _NOT_KEYS = re.compile(
     rf"{PREFIX}(WORKER|APPLICATION|HOME|CPUS|MEMORY|CGROUPS|TOKEN|CONFIG|PURE|SERVICE_(HOST|PORT)(_\w+)?|PORT(_\w+)?)"
 )
 
 
 def read_environment(environ: Mapping[str, str]) -> Layer:
-    """The keys among the variables; an empty variable is as good as none."""
+    """The layer of the environment; an empty variable counts as not set."""
     keys = {key.variable: key for key in every_key()}
     ours = {name: text for name, text in environ.items() if name.startswith(PREFIX) and text}
     strange = (name for name in ours if name not in keys and not _NOT_KEYS.fullmatch(name))
@@ -35,14 +36,14 @@ def read_environment(environ: Mapping[str, str]) -> Layer:
 
 
 def read_flags(flags: Mapping[str, str]) -> Layer:
-    """The flags, by dotted name of the key."""
+    """The layer of the flags, which are given by the dotted names of their keys."""
     keys = {key.dotted: key for key in every_key()}
     found = [(keys[dotted], text) for dotted, text in flags.items()]
     return layer_of([(key, text, f"flag {key.flags[0]}") for key, text in found])
 
 
 def layer_of(texts: Iterable[tuple[Key, str, str]], problems: tuple[str, ...] = ()) -> Layer:
-    """Keys with their text and its place, as a layer."""
+    """A layer from triples of key, text and place."""
     given: dict[str, Given] = {}
     for key, text, place in texts:
         try:
@@ -54,7 +55,7 @@ def layer_of(texts: Iterable[tuple[Key, str, str]], problems: tuple[str, ...] = 
 
 
 def value_of(key: Key, text: str) -> Any:
-    """The value as the file would have given it; what it must be is checked later."""
+    """The value as the file would give it; whether it is valid is checked later."""
     may_be_json = key.form in {Form.WORDS, Form.RANGE, Form.PATHS} and text.lstrip().startswith("[")
     if may_be_json or key.form is Form.JSON:
         return json.loads(text)

@@ -1,4 +1,4 @@
-"""Names that no key has, and the nearest right one."""
+"""Messages for names that no key has, with the nearest known name."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def unknown_variable(name: str, variables: Collection[str], place: str = "") -> 
 def _of_short_flag(name: str) -> str:
     """The variable of the key whose short flag this variable is named after.
 
-    `--listen` is `gateway.listen`, so STEELYARD_LISTEN means STEELYARD_GATEWAY_LISTEN, although
-    STEELYARD_AGENT_LISTEN is spelt more alike.
+    `--listen` is the short flag of `gateway.listen`, so STEELYARD_LISTEN means
+    STEELYARD_GATEWAY_LISTEN, although STEELYARD_AGENT_LISTEN is spelt more alike.
     """
     short = {key.short_variable: key.variable for key in every_key() if key.short}
     return short.get(name, "")
 
 
 def _right_key(section: str, name: str, keys: Collection[Key]) -> str:
-    """The same name in other sections, else a like name in this one, else one anywhere."""
+    """A hint: the same name in another section, or a similar one in this or in any section."""
     homes = [key.section for key in keys if key.name == name]
     if homes:
         return f"`{name}` belongs {' or '.join(_home(home) for home in homes)}"

@@ -1,7 +1,7 @@
 """Values that people write as text: addresses, sizes, times, port ranges and names.
 
-Each type carries a Kind: what a person is told when the value does not fit, and how the value is
-written back.
+Each type carries a Kind, which says what is expected in an error message, and how a value is
+written as text.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 def as_list(values: Iterable[str]) -> str:
-    """How several values are shown, and may be written in a variable or a flag."""
+    """Several values as JSON, which a variable or a flag may contain, too."""
     return json.dumps(list(values))
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A word for it in --help, what is expected, some right values, how a value is shown."""
+    """A kind of value: its word in --help, a noun and examples for messages, and its text."""
 
     word: str
     noun: str
@@ -43,7 +43,7 @@ class Kind:
     show: Callable[[Any], str] = str
 
     def expects(self, bounds: str = "") -> str:
-        """A phrase to go after “expected”."""
+        """The phrase after “expected” in a message about a wrong value."""
         phrase = f"{self.noun} {bounds}".rstrip()
         return f"{phrase}, for instance {self.examples}" if self.examples else phrase
 
@@ -60,7 +60,7 @@ class Address(NamedTuple):
 
     @property
     def reachable(self) -> Address:
-        """Where to connect to: one that listens on all addresses is reached on loopback."""
+        """The address to connect to: loopback, if a server listens on all addresses."""
         own = {"0.0.0.0": "127.0.0.1", "::": "::1"}
         return Address(own.get(self.host, self.host), self.port)
 
@@ -72,7 +72,7 @@ class Address(NamedTuple):
             return self.host == "localhost"
 
     def clashes(self, other: Address) -> bool:
-        """Whether both cannot be bound at once; port 0 is a free port each time."""
+        """Whether the two addresses cannot both be bound; port 0 means any free port."""
         hosts = {self.host, other.host}
         overlap = len(hosts) == 1 or not hosts.isdisjoint({"0.0.0.0", "::"})
         return overlap and self.port == other.port != 0
@@ -99,7 +99,7 @@ PORTS = Kind(
 
 
 def parse_address(value: Any) -> Address:
-    """`HOST:PORT`, `[IPV6]:PORT`, `*:PORT`, `:PORT` or `PORT`; without a host, loopback."""
+    """Parse `HOST:PORT`, `[IPV6]:PORT`, `*:PORT`, `:PORT` or `PORT`; the default is loopback."""
     if isinstance(value, Address):
         return value
     host, _, port = str(value).rpartition(":")
@@ -122,7 +122,7 @@ def _host(text: str) -> str:
 
 
 def parse_bytes(value: Any) -> int:
-    """A size: `1048576`, `512K`, `64MiB`, `1.5 GB` (a K is 1024)."""
+    """Parse a size: `1048576`, `512K`, `64MiB`, `1.5 GB` (a K is 1024)."""
     match = _SIZE.fullmatch(str(value).strip())
     if match is None:
         raise ValueError(SIZE.expects())
@@ -130,7 +130,7 @@ def parse_bytes(value: Any) -> int:
 
 
 def parse_seconds(value: Any) -> Any:
-    """A time: `5`, `0.5`, `500ms`, `2m`, `1h`; what is not text is left to the number's bounds."""
+    """Parse a time: `5`, `0.5`, `500ms`, `2m`, `1h`; a number is returned as it is."""
     if not isinstance(value, str):
         return value
     match = _TIME.fullmatch(value.strip())
@@ -140,7 +140,7 @@ def parse_seconds(value: Any) -> Any:
 
 
 def parse_ports(value: Any) -> Any:
-    """`FIRST-LAST`; a pair is left as it is."""
+    """Parse `FIRST-LAST`; a pair is returned as it is."""
     if not isinstance(value, str):
         return value
     first, dash, last = (part.strip() for part in value.partition("-"))
@@ -150,24 +150,24 @@ def parse_ports(value: Any) -> Any:
 
 
 def parse_paths(value: Any) -> Any:
-    """One path, or a list of them."""
+    """One path as a tuple; a list of paths is returned as it is."""
     return (value,) if isinstance(value, str | Path) else value
 
 
 def check_networks(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Addresses and networks, as the standard library writes them."""
+    """Check addresses and networks; return them as the standard library writes them."""
     return tuple(str(ipaddress.ip_network(value)) for value in values)
 
 
 class WorkerAddress(NamedTuple):
-    """A fixed worker, and its share of the requests."""
+    """The address of a fixed worker, and its weight."""
 
     address: Address
     weight: float
 
 
 def parse_worker(text: str) -> WorkerAddress:
-    """`HOST:PORT` or `HOST:PORT=WEIGHT`."""
+    """Parse `HOST:PORT` or `HOST:PORT=WEIGHT`."""
     place, _, weight = text.partition("=")
     parsed = WorkerAddress(parse_address(place), float(weight or "1"))
     if not (0 < parsed.weight < inf and parsed.address.port):
@@ -176,14 +176,14 @@ def parse_worker(text: str) -> WorkerAddress:
 
 
 def check_workers(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Texts that `parse_worker` understands, each once."""
+    """Check that `parse_worker` accepts each text and that no address occurs twice."""
     if len({parse_worker(value).address for value in values}) != len(values):
         raise ValueError(WORKER.expects())
     return values
 
 
 def all_match(pattern: re.Pattern[str]) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
-    """A check of a list of texts; what was expected is told by its kind."""
+    """A function that checks each text of a list; the message of an error comes from the kind."""
 
     def check(values: tuple[str, ...]) -> tuple[str, ...]:
         if not all(pattern.fullmatch(value) for value in values):
@@ -235,7 +235,7 @@ Paths = Annotated[
 Name = Annotated[
     str,
     Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$"),
-    Kind("NAME", "a name of up to 40 small letters, digits and -", "shop-2"),
+    Kind("NAME", "a name of up to 40 lower-case letters, digits and -", "shop-2"),
 ]
 ImageName = Annotated[
     str, Field(pattern=r"^[a-z0-9]\S*$"), Kind("IMAGE", "the name of an image", "shop:2")
@@ -243,7 +243,7 @@ ImageName = Annotated[
 EnginePlace = Annotated[
     str,
     Field(pattern=r"^(ssh|tcp|https?|unix)://([^{}\s]|\{name\}|\{address\})+$"),
-    Kind("URL", "a URL as of DOCKER_HOST, with {name} or {address}", "ssh://steelyard@{name}"),
+    Kind("URL", "a URL as in DOCKER_HOST, with {name} or {address}", "ssh://steelyard@{name}"),
 ]
 NetworkName = Annotated[
     str,
@@ -255,7 +255,7 @@ Volumes = Annotated[
     AfterValidator(all_match(_VOLUME)),
     Kind(
         "VOLUMES",
-        "a list of SOURCE:TARGET[:ro], a source being a volume or an absolute path",
+        "a list of SOURCE:TARGET[:ro], where SOURCE is a volume or an absolute path",
         '["data:/data", "/srv/site:/site:ro"]',
         as_list,
     ),
@@ -275,7 +275,7 @@ Constraints = Annotated[
     AfterValidator(all_match(_CONSTRAINT)),
     Kind(
         "CONSTRAINTS",
-        "a list of KEY==VALUE or KEY!=VALUE, as of docker service create --constraint",
+        "a list of KEY==VALUE or KEY!=VALUE, as for docker service create --constraint",
         '["node.role==worker", "node.labels.disk!=slow"]',
         as_list,
     ),

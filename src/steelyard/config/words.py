@@ -10,7 +10,7 @@ _LONGEST = 60
 
 
 def quoted(value: Any) -> str:
-    """A value as a person would write it, cut where it would fill the screen."""
+    """A value as a person would write it, truncated if it is long."""
     if isinstance(value, dict):
         return "a table"
     text = json.dumps(value, ensure_ascii=False, default=str)

@@ -1,9 +1,10 @@
-"""Absence: since when the runtime cannot be asked.
+"""Absence: the time in which the runtime cannot be reached.
 
 A runtime that is away says nothing about its workers. A probe that succeeds still proves that a
-worker lives; a probe that fails proves nothing, as the way to the worker may be the runtime's own,
-and no replacement could be started. So the fleet holds what it has: it takes workers that do not
-answer out of the ring, and judges, starts, stops and scales nothing until the runtime answers.
+worker lives. A probe that fails proves nothing, because the network path to the worker may belong
+to the runtime; and no replacement could be started anyway. So the fleet keeps the workers it has:
+it takes workers that do not answer out of the ring, but starts, stops and scales nothing and calls
+no worker hung until the runtime answers.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Absence:
-    """Whether the runtime is away, and what it has cost; times are on the agent's clock."""
+    """Whether the runtime is away, since when and why; times are on the agent's clock."""
 
     since: float | None = None  # None: the runtime answers
     reason: str = ""
     ended: float = float("-inf")  # when the last absence was over
-    times: int = 0
+    times: int = 0  # how many absences there have been
 
     @property
     def lasts(self) -> bool:
         return self.since is not None
 
     def begin(self, reason: str, now: float) -> bool:
-        """Note that the runtime is away; tell whether that is news."""
+        """Note that the runtime is away; return whether it was there before."""
         self.reason = reason
         if self.since is not None:
             return False
@@ -34,7 +35,7 @@ class Absence:
         return True
 
     def end(self, now: float) -> float:
-        """Note that the runtime answers; tell how many seconds it was away."""
+        """Note that the runtime answers; return how many seconds it was away."""
         seconds = self.seconds(now)
         self.since, self.reason, self.ended = None, "", now
         return seconds
@@ -44,10 +45,10 @@ class Absence:
         return 0.0 if self.since is None else now - self.since
 
     def describe(self, now: float) -> str:
-        """What people are told; empty while the runtime answers."""
+        """A sentence for people; empty while the runtime answers."""
         if self.since is None:
             return ""
         return (
-            f"the runtime cannot be asked for {self.seconds(now):.0f} s: {self.reason}; "
-            "nothing is started, stopped or judged"
+            f"the runtime has been unreachable for {self.seconds(now):.0f} s: {self.reason}; "
+            "until it answers, no worker is started, stopped or judged"
         )

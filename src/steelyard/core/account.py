@@ -1,7 +1,8 @@
-"""The account: what a balancer process has done since it began, told to its parent again and again.
+"""The account: what a balancer process has done since it began. It is sent to the supervisor again
+and again.
 
-Reports (core/report.py) are differences and go to the agent; accounts are totals, so that one that
-is lost is made up for by the next, and what a killed process last told still counts.
+Reports (core/report.py) are differences, and go to the agent. Accounts are totals: the next account
+makes up for a lost one, and the last account of a killed process still counts.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from steelyard.core.bounds import LARGEST_FLEET, Count, Name, Seconds, Version
 from steelyard.core.report import BOUNDS
 
-CLASSES = 10  # of statuses, by their first digit
+CLASSES = 10  # classes of HTTP statuses, by their first digit
 
 Status = Annotated[int, Field(ge=100, le=999)]
 
 
 class Done(BaseModel):
-    """What one worker has done for a process. All of it only grows."""
+    """What one worker has done for one balancer process. Each number only grows."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     statuses: tuple[Count, ...] = Field(
         default=(0,) * CLASSES, min_length=CLASSES, max_length=CLASSES
     )
-    failures: Count = 0  # no answer, a cut answer, or one we could not read
+    failures: Count = 0  # requests with no answer, a truncated one, or one we could not parse
     ejections: Count = 0
     sent: Count = 0  # bytes to the worker
     received: Count = 0
@@ -50,24 +51,24 @@ class Done(BaseModel):
 
 
 class Work(BaseModel):
-    """One worker at one place, as one process knows it."""
+    """One worker at one address, as one balancer process knows it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Name
     place: str = Field(max_length=1000)
     inflight: Count = 0
-    ejected: bool = False  # left out now
+    ejected: bool = False  # the process sends it no requests now, because it failed too often
     done: Done = Done()
 
 
 class Own(BaseModel):
-    """What a process has done for itself. All of it only grows."""
+    """What a balancer process has done itself, without a worker. Each number only grows."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    answers: dict[Status, Count] = {}  # without a worker's, by status
-    refused: Count = 0  # for want of a worker
+    answers: dict[Status, Count] = {}  # answers of the balancer itself, by status
+    refused: Count = 0  # requests refused because no worker could take them
     unshaken: Count = 0  # clients that failed the TLS handshake
     retries: Count = 0
     cpu: Seconds = 0.0  # seconds, user and system
@@ -89,13 +90,13 @@ class Own(BaseModel):
 
 
 class Account(BaseModel):
-    """All of it."""
+    """The state of one balancer process now, and its totals."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    version: Version = 0  # of the queue that is served from
-    connections: Count = 0  # of clients, open now
-    waiting: Count = 0  # requests in line
+    version: Version = 0  # of the queue in use
+    connections: Count = 0  # open connections of clients
+    waiting: Count = 0  # requests that wait for a worker
     own: Own = Own()
     workers: tuple[Work, ...] = Field(default=(), max_length=LARGEST_FLEET)
 

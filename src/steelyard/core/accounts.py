@@ -1,8 +1,8 @@
-"""Accounts of several processes → one that only grows, whoever comes and goes.
+"""The sum of the accounts of several balancer processes. It never falls when a process ends.
 
-What a process did that is gone, or forgot of a worker that it has done with, is kept in `past`: a
-sum must not fall by it, which who scrapes it would take for a restart. A worker that nobody has
-named for long is dropped, so that labels do not pile up.
+`_past` keeps the totals of processes that have ended, and those of workers that a process no longer
+lists. Without it a sum would fall, and Prometheus takes a counter that falls for a restart. A
+worker that no account has named for `KEEP` seconds is dropped, so that labels do not pile up.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from dataclasses import dataclass, field
 
 from steelyard.core.account import Account, Done, Own, Work
 
-KEEP = 600.0  # seconds; twice as long as Prometheus takes a series that it does not see for alive
+KEEP = 600.0  # seconds; Prometheus takes a series for gone after half of that without a sample
 
 
 @dataclass(slots=True)
 class Accounts:
-    """The latest of each process, and what is over."""
+    """The latest account of each process, and the totals of what has ended."""
 
     live: dict[int, Account] = field(default_factory=dict)
-    started: int = 0  # processes, ever
+    started: int = 0  # processes that have sent an account, ever
     _past: dict[str, Done] = field(default_factory=dict)
     _past_own: Own = field(default_factory=Own)
     _named: dict[str, float] = field(default_factory=dict)  # when a worker was last named
 
     def put(self, process: int, account: Account, now: float) -> None:
-        """A process tells how it stands."""
+        """Take in the newest account of a process."""
         before = self.live.get(process)
         if before is None:
             self.started += 1
@@ -41,7 +41,7 @@ class Accounts:
             self._past.pop(name, None)
 
     def gone(self, process: int) -> None:
-        """It has ended; if it never told anything, there is nothing to keep."""
+        """Keep the totals of a process that has ended, if it ever sent an account."""
         account = self.live.pop(process, None)
         if account is not None:
             self._close(account.workers)
@@ -51,14 +51,14 @@ class Accounts:
         return sum((account.own for account in self.live.values()), start=self._past_own)
 
     def done(self) -> dict[str, Done]:
-        """By worker, in the order of names."""
+        """The totals of each worker over all processes, sorted by the name of the worker."""
         sums = {name: self._past.get(name, Done()) for name in sorted(self._named)}
         for work in self.works():
             sums[work.name] += work.done
         return sums
 
     def works(self) -> list[Work]:
-        """What is going on, by all processes."""
+        """The workers in the latest accounts of all processes that run."""
         return [work for account in self.live.values() for work in account.workers]
 
     def _close(self, works: Iterable[Work]) -> None:

@@ -21,12 +21,12 @@ from statistics import fmean
 
 from steelyard.core.usage import clip
 
-MOST = 1e6  # times faster than the best; the score is clipped to 100 anyway
+MOST = 1e6  # the largest ratio of best to effective time; the score is clipped to 100 anyway
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """How much of the past counts."""
+    """How much of the past counts towards the score."""
 
     history: int = 20  # response times that are averaged
     best: int = 10  # how many of the best ones are averaged
@@ -66,7 +66,7 @@ class Availability:
 def availability(times: list[float], best: float) -> float:
     """The score of a history of response times, oldest first, before smoothing."""
     effective = 0.3 * times[-1] + 0.7 * fmean(times)
-    # Bounded: where a time is next to nothing, the power would overflow.
+    # The ratio is bounded, because its power would overflow for a time of almost 0.
     base = 100.0 * min(best / effective, MOST) ** 1.5 if effective > 0 else 100.0
     return clip(base - penalty(effective, threshold(times)) + 10.0 * trend(times))
 
@@ -74,12 +74,12 @@ def availability(times: list[float], best: float) -> float:
 def threshold(times: list[float]) -> float:
     """Response times beyond this are unusual for the worker."""
     mean = fmean(times)
-    # Not statistics.pstdev: its exact fractions were most of the cost of a tick.
+    # statistics.pstdev computes with exact fractions, and took most of the time of a tick.
     return mean + sqrt(fmean([(seconds - mean) ** 2 for seconds in times]))
 
 
 def penalty(effective: float, limit: float) -> float:
-    """0 up to the limit, then rising towards 20."""
+    """The penalty is 0 up to the limit, then it rises towards 20."""
     return 20.0 * (1.0 - exp(limit - effective)) if effective > limit else 0.0
 
 

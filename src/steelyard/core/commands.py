@@ -1,4 +1,4 @@
-"""What a fleet wants done. The agent executes these and tells the outcome as events."""
+"""Commands: what a fleet wants done. The agent executes them and reports the outcome as events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Stop a worker; it has nothing left to do, or must not go on."""
+    """Stop a worker that has nothing left to do, or must not go on."""
 
     worker: str
 
@@ -31,28 +31,28 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Keep a worker's record."""
+    """Write a worker's record to the store."""
 
     record: WorkerRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Delete a worker's record."""
+    """Delete a worker's record from the store."""
 
     worker: str
 
 
 @dataclass(frozen=True, slots=True)
 class SaveLimits:
-    """Keep the limits set at run time."""
+    """Write the limits set at run time to the store."""
 
     limits: LimitsRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Decide:
-    """Log a decision, with its reason."""
+    """Log a decision with its reason."""
 
     at: float
     action: str  # start, replace, up, down, drain, stop, limits, adopt, hold, resume, leave
@@ -60,5 +60,5 @@ class Decide:
     reason: str
 
 
-Change = Save | Forget | SaveLimits  # of what the store keeps
+Change = Save | Forget | SaveLimits  # the commands that change the store
 Command = Start | Stop | Publish | Change | Decide

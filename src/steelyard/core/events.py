@@ -1,4 +1,4 @@
-"""What can happen to a fleet. Each is a fact, told once, with nothing in it that decides."""
+"""Events: what can happen to a fleet. An event is a fact, reported once; it decides nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.core.usage import Allowance, Sample
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The runtime has started a worker; it boots."""
+    """The runtime has started a worker, which boots now."""
 
     worker: str
     host: str
@@ -32,7 +32,7 @@ class StartFailed:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A worker of ours that the runtime sees running."""
+    """One of our workers that the runtime sees running."""
 
     worker: str
     host: str
@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What really runs, and what the store remembers; read at `at`."""
+    """The workers that really run, and those that the store remembers, as read at time `at`."""
 
     at: float
     running: tuple[Found, ...]
@@ -53,7 +53,7 @@ class Reconciled:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Counters of the workers were read."""
+    """The counters of the workers were read."""
 
     samples: Mapping[str, Sample]
 
@@ -70,14 +70,14 @@ class Probed:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A balancer told what it did."""
+    """A balancer sent a report."""
 
     report: Report
 
 
 @dataclass(frozen=True, slots=True)
 class BalancerJoined:
-    """A balancer connected; it has not told anything yet."""
+    """A balancer connected; it has not sent a report yet."""
 
     balancer: str
 
@@ -107,26 +107,26 @@ class StopFailed:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeLost:
-    """The runtime cannot be asked: whether its workers run, nobody can tell."""
+    """The runtime cannot be reached, so it is unknown whether its workers run."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFound:
-    """The runtime answers again; what it says runs was told just before."""
+    """The runtime answers again. A `Reconciled` with the workers that run came just before."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrainAsked:
-    """An operator wants a worker gone."""
+    """An operator asked for a worker to be drained and stopped."""
 
     worker: str
 
 
 @dataclass(frozen=True, slots=True)
 class LimitsAsked:
-    """An operator wants other limits."""
+    """An operator asked for other limits."""
 
     min: int
     max: int
@@ -134,14 +134,14 @@ class LimitsAsked:
 
 @dataclass(frozen=True, slots=True)
 class CloseAsked:
-    """The agent stops, and its workers with it; `at_once`: nobody waits for a runtime."""
+    """The agent stops and its workers with it; with `at_once` it waits for no absent runtime."""
 
     at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time to decide."""
+    """A tick of the clock: deadlines are checked and the scaling policy is consulted."""
 
 
 Event = (

@@ -1,13 +1,14 @@
 """The fleet: all workers of an application. `handle(event, now)` returns the commands to execute.
 
 Theory of operation. `target` is how many workers there should be, within the limits; a policy
-moves it, and an operator moves the limits. After every event the fleet settles: workers that
-have drained are stopped, those that hang or do not boot are failed, missing ones are started (as
-fast as the back-off allows), and the queue is published when it has changed. A death needs no
-rule of its own: it leaves one worker missing, so exactly one is started for it.
+moves it, and an operator moves the limits. After every event the fleet settles: it stops workers
+that have drained, fails workers that hang or do not boot, starts missing workers (as fast as the
+back-off allows), and publishes the queue when it has changed. The death of a worker needs no rule
+of its own: it leaves one worker missing, so exactly one is started in its place.
 
-Nothing is started or published before the first Reconciled: until then the fleet does not know
-what already runs. While the runtime cannot be asked, the fleet holds what it has (absence).
+Nothing is started or published before the first Reconciled event: until then the fleet does not
+know which workers already run. While the runtime cannot be reached, the fleet keeps the workers it
+has (absence).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from steelyard.core.worker import Worker
 
 
 class Fleet:
-    """Decides; does nothing itself."""
+    """Decides what is to be done, and does nothing itself."""
 
     def __init__(
         self,
@@ -62,22 +63,22 @@ class Fleet:
         self._opened: float | None = None  # when the first Reconciled came
         self.absence = Absence()
         self.closing = False
-        self.left: tuple[str, ...] | None = None  # given up: they may run on after the close
-        self._close_by = 0.0  # a runtime that is away is waited for until then
+        self.left: tuple[str, ...] | None = None  # workers that may run on after the close
+        self._close_by = 0.0  # when a close stops waiting for a runtime that is away
         self._last_action: float | None = None
-        self._unproven: set[str] = set()  # adopted, not probed yet: the queue waits for them
-        self._boots: deque[float] = deque(
-            maxlen=8
-        )  # seconds that the last workers took to be ready
+        # Adopted workers that have not been probed yet: no queue is published before they are.
+        self._unproven: set[str] = set()
+        # The seconds that the last workers took from their start until they were ready.
+        self._boots: deque[float] = deque(maxlen=8)
         self._owed: deque[tuple[str, str]] = deque()  # (action, reason) of starts to come
         self._out: list[Command] = []
         self._now = 0.0
 
     def handle(self, event: events.Event, now: float) -> list[Command]:
-        """Take in one event; return what is to be done about it, in order.
+        """Take in one event; return the commands that follow from it, in order.
 
-        Where this raises, a bug is ours. `decided` then has the commands that the fleet had given
-        before: its state counts on their being executed.
+        An exception from here is a bug of ours. `decided` then has the commands that the fleet gave
+        before the exception. They must be executed, because the state of the fleet assumes it.
         """
         self._now, self._out = now, []
         self._take(event)
@@ -87,12 +88,12 @@ class Fleet:
 
     @property
     def decided(self) -> list[Command]:
-        """The commands that the last event led to, also when it raised."""
+        """The commands that the last event led to, also if handling it raised an exception."""
         return self._out
 
     @property
     def closed(self) -> bool:
-        """Asked to close, and nothing is left, or nothing that can be stopped."""
+        """Whether a close was asked for and no worker is left, or the rest has been given up."""
         return self.closing and (not self.roster.by_name or self.left is not None)
 
     def _take(self, event: events.Event) -> None:
@@ -128,7 +129,7 @@ class Fleet:
             case events.Tick():
                 self._tick()
 
-    # What happened.
+    # Handlers: each takes in one kind of event.
 
     def _reconcile(self, event: events.Reconciled) -> None:
         differ = differences(event, self.roster)
@@ -145,7 +146,9 @@ class Fleet:
     def _open(self) -> None:
         self._opened = self._now
         self.target = self.limits.clamp(len(self.roster.live()))
-        if self.limits.outdated:  # they must not come back when the configuration does
+        # Overwrite stored limits that belong to another configuration: otherwise they would be in
+        # force again once that configuration is restored.
+        if self.limits.outdated:
             self._out.append(SaveLimits(self.limits.record()))
 
     def _adopt(self, found: events.Found, record: WorkerRecord | None) -> None:
@@ -188,7 +191,7 @@ class Fleet:
 
     def _died(self, worker: Worker, reason: str) -> None:
         if self._went_with_runtime(worker):
-            pass  # the application is not to blame, and the next start need not wait
+            pass  # the application is not to blame, so no back-off delays the next start
         elif worker.state is State.INIT:
             self._failed(worker, f"ended before it was ready: {reason}")
         elif worker.ready_since and self._now - worker.ready_since < self.rules.stable:
@@ -197,8 +200,11 @@ class Fleet:
         self._owe("replace", f"replaces {worker.name}: {reason}")
 
     def _went_with_runtime(self, worker: Worker) -> bool:
-        """Whether it ended while the runtime was away, or as soon as it was back, which is when
-        some engines end what they did not look after, and tell of it."""
+        """Whether a worker ended because the runtime was away.
+
+        It ended while the runtime was away, or soon after its return: some engines kill the workers
+        that they did not watch, or report their end, only when they are back.
+        """
         back = self._now - self.absence.ended < self.rules.stable
         return self.absence.lasts or (back and worker.born < self.absence.ended)
 
@@ -210,13 +216,13 @@ class Fleet:
     def _runtime_lost(self, reason: str) -> None:
         if self.absence.begin(reason, self._now):
             self._close_by = max(self._close_by, self._now + self.rules.grace)
-            self.verdict = Verdict(0, "held: the runtime cannot be asked")
+            self.verdict = Verdict(0, "held: the runtime is unreachable")
             self._decide("hold", (), self.absence.describe(self._now))
 
     def _runtime_found(self) -> None:
         if self.absence.lasts:
             seconds = self.absence.end(self._now)
-            self._decide("resume", (), f"the runtime answers again, after {seconds:.1f} s")
+            self._decide("resume", (), f"the runtime answers again after {seconds:.1f} s")
             self._stop_again()
 
     def _sampled(self, samples: Mapping[str, Sample]) -> None:
@@ -238,7 +244,8 @@ class Fleet:
             worker.meter.add_probe(event.seconds)
 
     def _reported(self, report: Report) -> None:
-        # Of workers that never were: counted, their exchanges would ask for more workers.
+        # Leave out workers that never existed: exchanges with them would count as load, and the
+        # policy would start more workers.
         known = {name: told for name, told in report.workers.items() if self.roster.knows(name)}
         self.links.report(report.model_copy(update={"workers": known}))
         for name, traffic in known.items():
@@ -257,7 +264,7 @@ class Fleet:
     def _limits_asked(self, low: int, high: int) -> None:
         before = str(self.limits)
         self.limits.set(low, high)
-        if not self.closing:  # the way down to nothing is not turned round
+        if not self.closing:  # a fleet that closes keeps its target of 0
             self.target = self.limits.clamp(self.target)
         self.verdict = Verdict(0, f"steady: limits {before} → {self.limits}")
         self._decide("limits", (), f"asked for by an operator: {before} → {self.limits}")
@@ -286,7 +293,7 @@ class Fleet:
         complete = len(ready) == len(self.roster.by_name) == self.target
         self.restarts.prove(ready, complete, self._now)
 
-    # What the policy says.
+    # Scaling: ask the policy and carry out its verdict.
 
     def _consult(self) -> None:
         self.verdict = self.policy.decide(self.view())
@@ -296,7 +303,7 @@ class Fleet:
             self._shrink(self.verdict)
 
     def view(self) -> View:
-        """What a policy may know."""
+        """The state of the fleet, as far as a policy may know it."""
         live = len(self.roster.live())
         return View(
             now=self._now,
@@ -332,8 +339,11 @@ class Fleet:
             self._decide("down", tuple(w.name for w in leaving), verdict.reason)
 
     def _burden(self, worker: Worker) -> tuple[int, int, int]:
-        """What a retirement costs, the worst first: tunnels may outlast any drain, exchanges do
-        not; of two that cost the same the younger worker goes."""
+        """The sort key for retirement: the worker with the lowest key is retired first.
+
+        Tunnels weigh most, because they may outlast any drain; other exchanges do not. Of two
+        workers with equally many of both the younger one is retired.
+        """
         tunnels = self.links.open_tunnels(worker.name)
         return tunnels, self.links.open_exchanges(worker.name), -worker.sequence
 
@@ -342,7 +352,7 @@ class Fleet:
             return self.roster.idle(self.limits.min, self.rules.dwell_down, self._now)
         return self.roster.spare(self.limits.min)
 
-    # What follows from the state of things.
+    # Settling: bring the workers, the store and the queue in line with the state.
 
     def _settle(self, *, ticking: bool) -> None:
         if self.absence.lasts:
@@ -360,10 +370,11 @@ class Fleet:
         self._start_missing()
 
     def _give_up_if_overdue(self) -> None:
-        """A stop must end, also when nobody can tell the workers of it."""
+        """End a close whose time is up although the runtime, which stops workers, is away."""
         if self.closing and self.left is None and self._now >= self._close_by:
             self.left = tuple(worker.name for worker in self.roster if worker.started)
-            self._decide("leave", self.left, f"the runtime cannot be asked: {self.absence.reason}")
+            reason = f"left running, as the runtime is unreachable: {self.absence.reason}"
+            self._decide("leave", self.left, reason)
 
     def _stop_again(self) -> None:
         for worker in self.roster:
@@ -384,7 +395,7 @@ class Fleet:
         return 0.0 if worker.failing_since is None else self._judged_for(worker.failing_since)
 
     def _judged_for(self, since: float) -> float:
-        """Seconds since then that count: those before the runtime came back do not."""
+        """The seconds since `since`, without the time before the runtime last came back."""
         return self._now - max(since, self.absence.ended)
 
     def _fail(self, worker: Worker, reason: str) -> None:
@@ -409,13 +420,13 @@ class Fleet:
         drained_for = self._now - worker.since
         if self._drained(worker):
             worker.move(Signal.EMPTY, self._now)
-            outcome = "has drained"
+            outcome = "drained"
         elif drained_for >= limit:
             worker.move(Signal.DEADLINE, self._now)
             left = self.links.open_exchanges(worker.name)
             tunnels = self.links.open_tunnels(worker.name)
             outcome = (
-                f"drain deadline of {limit:g} s with {left} exchanges open, "
+                f"drain deadline of {limit:g} s passed with {left} exchanges open, "
                 f"{tunnels} of them tunnels"
             )
         else:
@@ -425,7 +436,7 @@ class Fleet:
         self._out.append(Stop(worker.name))
 
     def _drain_limit(self, worker: Worker) -> float:
-        """A worker with open tunnels has longer, except when the whole fleet is to end."""
+        """How long a worker may drain: longer with open tunnels, unless the whole fleet closes."""
         if self.closing or not self.links.open_tunnels(worker.name):
             return self.rules.drain
         return max(self.rules.drain, self.rules.tunnel_drain)
@@ -437,7 +448,7 @@ class Fleet:
         return self.links.released(worker.name, worker.sundown_version)
 
     def _balancers_had_time(self) -> bool:
-        """After a restart of the agent its balancers need a moment to come back."""
+        """Whether balancers have had time to connect since the agent started."""
         return self._opened is not None and self._now - self._opened >= self.rules.link_patience
 
     def _drain_surplus(self) -> None:
@@ -458,12 +469,13 @@ class Fleet:
             self._start_one()
 
     def _start_one(self) -> None:
-        default = ("start", f"{len(self.roster.live())} of {self.target} workers there")
+        default = ("start", f"{len(self.roster.live())} of {self.target} workers exist")
         action, reason = self._owed.popleft() if self._owed else default
         worker = self._enrol(self._names(), self.roster.next_sequence)
         self._decide(action, (worker.name,), reason)
         is_default = worker.name in self.roster.defaults(self.limits.min)
-        # Before the start: a record without a worker is harmless.
+        # The record is written before the start: a record without a worker is harmless, but a
+        # worker without a record would be adopted as an unknown one.
         self._save(worker, default=is_default)
         self._out.append(Start(worker.name))
 
@@ -474,9 +486,8 @@ class Fleet:
         return worker
 
     def _save_changes(self) -> None:
-        defaults = self.roster.defaults(
-            self.limits.min
-        )  # once: a fleet of hundreds is sorted for it
+        # `defaults` sorts the whole fleet, so it is called once and not for each worker.
+        defaults = self.roster.defaults(self.limits.min)
         for worker in self.roster:
             self._save(worker, default=worker.name in defaults)
 

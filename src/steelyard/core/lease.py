@@ -1,10 +1,10 @@
 """The lease: which of several agents leads, as a table.
 
-An agent claims the lease from the store again and again, for `seconds` each time. It may act
-from when a claim was granted until a little before that grant runs out at the store: by its own
-clock, counted from before it asked, so neither a slow network nor a long pause of the process
-makes it act under a lease that another may hold by then. A term that is over does not come back:
-the agent starts anew, as a standby.
+An agent claims the lease from the store again and again, for `seconds` each time. It may act from
+the moment a claim is granted until a little before that grant expires at the store. It measures
+this time by its own clock, from before it sent the claim. So neither a slow network nor a long
+pause of the process makes it act under a lease that another agent may hold by then. A term that is
+over does not come back: the agent starts anew as a standby.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
-# The part of a grant that is used: clocks of two machines do not run equally fast, and what was
-# begun at the last moment takes a while.
+# The share of a grant that is used. The clocks of two machines do not run equally fast, and an
+# action that begins at the last moment takes a while.
 SAFE = 0.8
-# Claims per grant: two may get lost before a leader has to stop.
+# An agent sends a claim four times within each grant, so two claims in a row may get lost before a
+# leader has to stop.
 CLAIMS = 4
 
 
@@ -28,9 +29,9 @@ class Role(StrEnum):
 
 class Answer(StrEnum):
     GRANTED = "granted"
-    REFUSED = "refused"  # another agent has it
+    REFUSED = "refused"  # another agent holds the lease
     SILENCE = "silence"  # the store cannot be reached
-    LATE = "late"  # our own clock: what was granted has run out
+    LATE = "late"  # by our own clock the grant has expired
 
 
 TABLE: dict[tuple[Role, Answer], Role] = {
@@ -59,14 +60,14 @@ class Lease:
         return self.seconds / CLAIMS
 
     def leads(self, now: float) -> bool:
-        """Whether we may act."""
+        """Whether this agent may act as the leader now."""
         return self.role is Role.LEADING and now < self.until
 
     def hear(self, answer: Answer, asked: float, now: float) -> None:
-        """Take in what a claim made at `asked` came to."""
+        """Take in the answer to a claim that was sent at `asked`."""
         until = asked + SAFE * self.seconds
         if now >= (self.until if self.role is Role.LEADING else until):
-            answer = Answer.LATE  # whatever it says: others may have led meanwhile
+            answer = Answer.LATE  # even if it was granted: others may have led meanwhile
         self.role = TABLE[self.role, answer]
         if answer is Answer.GRANTED:
             self.until = until

@@ -1,4 +1,4 @@
-"""The ledger: which record the store should hold for each worker, and which it already does."""
+"""The ledger: what the store already holds of each worker, to write only records that changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.core.worker import Worker
 
 
 class Facts(NamedTuple):
-    """What may change in a worker's record."""
+    """The fields of a worker's record that may change."""
 
     state: State
     score: float
@@ -22,16 +22,17 @@ class Facts(NamedTuple):
 
 @dataclass(slots=True)
 class Ledger:
-    """Turns workers into records, and tells only those that changed."""
+    """Turns workers into records, and returns only records that changed."""
 
     application: str
     source: str
     written: dict[str, Facts] = field(default_factory=dict)
 
     def changed(self, worker: Worker, *, default: bool) -> WorkerRecord | None:
-        """The record to write for a worker; None when the one that is written is true."""
+        """The record to write for a worker; None if the store already has it."""
         facts = Facts(worker.state, round(worker.meter.score), worker.host, worker.port, default)
-        if self.written.get(worker.name) == facts:  # asked for each worker at every event
+        # This runs for each worker after every event, so no record is built for the comparison.
+        if self.written.get(worker.name) == facts:
             return None
         self.written[worker.name] = facts
         return WorkerRecord(

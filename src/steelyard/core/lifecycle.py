@@ -1,10 +1,11 @@
 """The life of a worker, as a table.
 
-A worker boots (INIT), then carries a load that is low, medium or high (LU, MU, HU), and leaves
-in two steps: SUNDOWN takes no new request and finishes the old ones, SHUTDOWN is being stopped.
-Utilization moves it sideways, the paper's policy retires it from LU only, one that follows a target
-takes it out when the others can carry its load, an operator drains it from anywhere, and it may die
-at any time. Both last states are final: nothing comes back from them.
+A worker boots (INIT), then serves with a utilization that is low, medium or high (LU, MU, HU), and
+leaves in two steps: in SUNDOWN it gets no new request and finishes the old ones, in SHUTDOWN it is
+being stopped. Utilization moves a worker between LU, MU and HU. The policy of the paper retires a
+worker from LU only; a policy that follows a target retires any worker whose load the others can
+carry. An operator may drain a worker that boots or serves, and a worker may die at any time. No
+worker comes back from SUNDOWN or SHUTDOWN.
 
 The figure in docs/architecture.md is drawn from TABLE.
 """
@@ -74,21 +75,26 @@ TABLE: dict[tuple[State, Signal], State] = {
 
 
 class IllegalTransitionError(SteelyardError):
-    """A signal that the table does not know in this state: a bug, told with its history."""
+    """A signal came in a state that has no transition for it: a bug, reported with its history."""
 
 
 def transition(state: State, signal: Signal, history: Iterable[str] = ()) -> State:
-    """The next state; an unknown pair raises and changes nothing."""
+    """The next state; a pair that is not in the table raises and changes nothing."""
     try:
         return TABLE[state, signal]
     except KeyError:
         story = " → ".join(history) or "no history"
-        raise IllegalTransitionError(f"{state} knows no signal “{signal}” ({story})") from None
+        raise IllegalTransitionError(
+            f"a worker in {state} knows no signal “{signal}” ({story})"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """Where utilization changes the state; on the way down it must pass the cut by `hysteresis`."""
+    """The utilization in percent at which the state of a worker changes.
+
+    On the way down the utilization must fall below the cut by more than `hysteresis`.
+    """
 
     low: float = 30.0
     high: float = 60.0
@@ -96,7 +102,7 @@ class Cuts:
 
 
 def load_signals(state: State, utilization: float, cuts: Cuts) -> list[Signal]:
-    """The signals that bring a serving worker to the state its utilization asks for."""
+    """The signals that move a serving worker to the state that fits its utilization."""
     signals: list[Signal] = []
     while (signal := _load_signal(state, utilization, cuts)) is not None:
         signals.append(signal)

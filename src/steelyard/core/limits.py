@@ -9,16 +9,16 @@ from steelyard.core.record import LimitsRecord
 
 @dataclass(slots=True)
 class Limits:
-    """The pair in force, and the configured one, which tells when that was changed."""
+    """The limits in force, and the configured ones, which show whether the first were changed."""
 
     min: int
     max: int
     configured: tuple[int, int]
-    outdated: bool = False  # the store has a pair that no longer counts
+    outdated: bool = False  # the store has limits that no longer apply
 
     @classmethod
     def begin(cls, configured: tuple[int, int], kept: LimitsRecord | None) -> Limits:
-        """The kept limits, unless the configuration has changed since they were set."""
+        """The stored limits, unless the configuration has changed since they were set."""
         if kept is None:
             return cls(*configured, configured)
         if (kept.configured_min, kept.configured_max) != configured:
@@ -33,7 +33,7 @@ class Limits:
         return max(self.min, min(count, self.max))
 
     def record(self) -> LimitsRecord:
-        """What the store keeps."""
+        """The limits as the store keeps them."""
         low, high = self.configured
         return LimitsRecord(min=self.min, max=self.max, configured_min=low, configured_max=high)
 

@@ -1,8 +1,8 @@
-"""Links: what each balancer last told, and so whether a worker in SUNDOWN still has work.
+"""Links: what each balancer last reported, and so whether a worker in SUNDOWN still has work.
 
-A worker has drained when every balancer both has seen the queue that shows it in SUNDOWN (until
-then it may pick it again) and holds no exchange with it. A balancer whose link broke may still
-be serving, so it is waited for, for a while.
+A worker has drained when every balancer has seen the queue that shows the worker in SUNDOWN (until
+then a balancer may pick it again) and no balancer has an open exchange with it. A balancer whose
+link broke may still be serving, so the fleet waits for it for a while (`patience`).
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from steelyard.core.report import Report
 
 @dataclass(slots=True)
 class Link:
-    """One balancer."""
+    """What one balancer last reported."""
 
-    version: int = -1  # newest queue of this agent that it serves from
-    inflight: dict[str, int] = field(default_factory=dict)
-    tunnels: dict[str, int] = field(default_factory=dict)  # of those in flight
-    waiting: int = 0
-    wait_seconds: float = 0.0
-    lost_at: float | None = None
+    version: int = -1  # of the queue in use; -1: none, or a queue of another agent
+    inflight: dict[str, int] = field(default_factory=dict)  # open exchanges, by worker
+    tunnels: dict[str, int] = field(default_factory=dict)  # how many of them are tunnels
+    waiting: int = 0  # requests that wait for a worker
+    wait_seconds: float = 0.0  # the longest of their waits
+    lost_at: float | None = None  # when the link broke; None: it is up
 
 
 @dataclass(slots=True)
 class Links:
-    """All balancers."""
+    """The links of all balancers."""
 
     epoch: str
     patience: float = 10.0  # seconds until a lost balancer is taken for dead
     by_name: dict[str, Link] = field(default_factory=dict)
-    completed: int = 0  # requests answered, failed or refused, as told by reports
+    completed: int = 0  # requests answered, failed or refused, by all reports so far
 
     def join(self, balancer: str) -> None:
         self.by_name.setdefault(balancer, Link()).lost_at = None
@@ -59,7 +59,7 @@ class Links:
                 del self.by_name[name]
 
     def open_exchanges(self, worker: str) -> int:
-        """C(t) of a worker."""
+        """How many exchanges a worker has open at all balancers: C(t) of the paper."""
         return sum(link.inflight.get(worker, 0) for link in self.by_name.values())
 
     def open_tunnels(self, worker: str) -> int:
@@ -67,17 +67,17 @@ class Links:
         return sum(link.tunnels.get(worker, 0) for link in self.by_name.values())
 
     def open(self) -> int:
-        """Exchanges with all workers, and requests that wait for one."""
+        """The exchanges with all workers, and the requests that wait for a worker."""
         return sum(sum(link.inflight.values()) + link.waiting for link in self.by_name.values())
 
     def wait(self) -> float:
-        """The longest wait in a line, as last reported."""
+        """The longest time that a request has waited for a worker, as last reported."""
         return max(
             (link.wait_seconds for link in self.by_name.values() if link.waiting), default=0.0
         )
 
     def released(self, worker: str, version: int) -> bool:
-        """No balancer holds the worker, nor can it pick the worker again."""
+        """Whether no balancer has an exchange with the worker, nor can pick it again."""
         return all(
             link.version >= version and not link.inflight.get(worker)
             for link in self.by_name.values()

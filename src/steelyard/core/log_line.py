@@ -1,4 +1,4 @@
-"""A line of a worker's log, as the API tells it."""
+"""A line of a worker's log, as the API returns it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, BaseModel
 class LogLine(BaseModel):
     """One line that a worker printed."""
 
-    time: AwareDatetime | None  # None: nobody knows when it was printed
+    time: AwareDatetime | None  # None: the time at which it was printed is unknown
     worker: str
     text: str
-    gap: bool = False  # in the place of lines that were dropped before they could be read
+    gap: bool = False  # this line stands for lines that were dropped before they could be read

@@ -12,7 +12,7 @@ from steelyard.core.usage import Allowance, Machine, Sample, Usage, usage_betwee
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """How workers are rated."""
+    """The machine, weights and settings that scores are calculated with."""
 
     machine: Machine
     weights: Weights = field(default_factory=Weights)
@@ -22,7 +22,7 @@ class Rating:
 
 @dataclass(slots=True)
 class Tally:
-    """A sum of response times and how many there were."""
+    """A sum of response times, and their number."""
 
     count: int = 0
     seconds: float = 0.0
@@ -32,7 +32,7 @@ class Tally:
         self.seconds += seconds
 
     def take(self) -> float | None:
-        """The mean since the last call; None when there was nothing."""
+        """The mean of the times added since the last call; None if there were none."""
         mean = self.seconds / self.count if self.count else None
         self.count, self.seconds = 0, 0.0
         return mean
@@ -74,11 +74,11 @@ class Meter:
         self._probes.add(1, seconds)
 
     def restart(self) -> None:
-        """Forget the last sample: what booting consumed must not look like load."""
+        """Forget the last sample, so that the CPU used by booting does not look like load."""
         self._last = None
 
     def take(self, sample: Sample, allowance: Allowance) -> None:
-        """Rate the worker anew from its newest sample."""
+        """Calculate the score of the worker anew from its newest sample."""
         before, self._last = self._last, sample
         if before is None or sample.at <= before.at:
             return

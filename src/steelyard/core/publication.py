@@ -13,7 +13,7 @@ from steelyard.core.worker import Worker
 
 
 class Line(NamedTuple):
-    """One worker; sorted, the best come first."""
+    """One worker of the queue; sorted lines have the best score first."""
 
     minus_score: float
     name: str
@@ -31,15 +31,17 @@ class Publication:
     application: str
     epoch: str
     queue: Queue | None = None
-    _lines: list[Line] | None = None  # of the queue: compared at every event, and cheaper to
+    # The lines of `queue`. They are compared after every event, and tuples compare faster than
+    # models.
+    _lines: list[Line] | None = None
 
     @property
     def next_version(self) -> int:
-        """The version that a change made now will have."""
+        """The version of the first queue that will show a change made now."""
         return 0 if self.queue is None else self.queue.version + 1
 
     def renew(self, workers: Iterable[Worker]) -> bool:
-        """Make the queue true again; tell whether it changed."""
+        """Bring the queue up to date; return whether it changed."""
         lines = sorted(map(line, filter(listed, workers)))
         if lines == self._lines:
             return False
@@ -54,13 +56,16 @@ class Publication:
 
 
 def listed(worker: Worker) -> bool:
-    """Balancers know of every worker that may hold an exchange of theirs, to its very end: of one
-    that is named no longer they expect nothing any more."""
+    """Whether the queue names a worker.
+
+    It names every worker that may still have an open exchange, until the worker has ended: a
+    balancer expects no answer from a worker that the queue no longer names.
+    """
     return worker.serving or (worker.state in LEAVING and worker.started)
 
 
 def line(worker: Worker) -> Line:
-    """What the queue says of a worker."""
+    """The facts of a worker that the queue tells."""
     return Line(
         -round(worker.meter.score, 1),
         worker.name,
@@ -73,7 +78,7 @@ def line(worker: Worker) -> Line:
 
 
 def entry(told: Line) -> Entry:
-    """The same, as balancers get it."""
+    """The entry that balancers get for a line."""
     return Entry(
         name=told.name,
         host=told.host,

@@ -1,8 +1,8 @@
 """The queue: the ordered snapshot of (worker, score, state) that the agent publishes.
 
-It is always whole, so a balancer that missed ten of them needs only the next one. `epoch` is one
-life of an agent and `version` counts within it; a balancer echoes both in its reports, which is
-how the agent knows that a balancer has stopped sending to a worker in SUNDOWN.
+A queue is always complete, so a balancer that missed ten of them needs only the next one. `epoch`
+names one life of an agent, and `version` counts the queues within it. A balancer repeats both in
+its reports; so the agent knows when a balancer has stopped sending requests to a worker in SUNDOWN.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Entry(BaseModel):
     score: float = Field(ge=0, le=100, allow_inf_nan=False)
     state: State
     weight: float = Field(ge=0, allow_inf_nan=False)  # its share of new requests; 0: none
-    closing: bool = False  # it is stopped in a moment, whatever exchanges it has open
+    closing: bool = False  # it will be stopped in a moment, even with exchanges open
 
 
 class Queue(BaseModel):
@@ -44,12 +44,12 @@ class Queue(BaseModel):
 
 
 def parse_queue(text: str | bytes) -> Queue:
-    """Read a queue message; a malformed one is refused with the place of the first fault."""
+    """Parse a queue message; a malformed one raises an error that names the first wrong field."""
     return parse_message(Queue, "queue", text)
 
 
 def parse_message(model: type[M], word: str, text: str | bytes) -> M:
-    """Read one JSON message of the link between agent and balancer."""
+    """Parse one JSON message of the link between agent and balancer."""
     try:
         return model.model_validate_json(text)
     except ValidationError as error:

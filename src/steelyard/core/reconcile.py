@@ -1,4 +1,4 @@
-"""Reconciliation: what really runs against what is remembered, in both directions."""
+"""Reconciliation: compares the workers that really run with those that are remembered."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from steelyard.core.worker import Worker
 
 
 class Differences(NamedTuple):
-    """What has to be put right."""
+    """The workers and records that do not match."""
 
-    stale: list[str]  # records without a running worker
-    unknown: list[tuple[Found, WorkerRecord | None]]  # running, but not in the fleet
-    gone: list[Worker]  # in the fleet, but not running: their end was missed
-    late: list[str]  # running, though the fleet took them for ended: nobody else will stop them
+    stale: list[str]  # names of records without a running worker
+    unknown: list[tuple[Found, WorkerRecord | None]]  # workers that run, but not in the fleet
+    gone: list[Worker]  # workers of the fleet that do not run: their end was missed
+    late: list[str]  # workers that run although the fleet took them for ended: it must stop them
 
 
 def differences(event: Reconciled, roster: Roster) -> Differences:
-    """Compare; workers that started after the list was read are not missing from it."""
+    """Compare the fleet with the workers that the event names as running.
+
+    A worker that started after the list was read does not count as gone.
+    """
     running = {found.worker for found in event.running}
     records = {record.name: record for record in event.records}
     return Differences(

@@ -1,4 +1,4 @@
-"""What the store keeps of a worker, and the limits that were changed at run time."""
+"""Records: what the store keeps of a worker, and of limits that were changed at run time."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class WorkerRecord(BaseModel):
 class LimitsRecord(BaseModel):
     """Limits set at run time, and the configured ones they replaced.
 
-    The configured pair is kept to tell a restart (the run-time limits go on) from a changed
-    configuration (which is newer, and wins).
+    The configured limits are kept to tell a restart from a changed configuration. After a restart
+    the run-time limits stay in force; a changed configuration is newer than they are, and wins.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,7 +1,8 @@
-"""Restarts: a worker that fails soon after its start is tried again ever more slowly.
+"""Restarts: the delay before the next start grows with each worker that fails soon after its start.
 
-Failures that fall together (four workers started at once, all crash) are one failure. While
-there are failures, one worker is started at a time; one that stays up ends the series.
+Failures at about the same time count as one, as when four workers were started together and all
+crash. After a failure workers are started one at a time, until one stays up: this ends the series
+of failures.
 """
 
 from __future__ import annotations
@@ -11,19 +12,19 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Restarts:
-    """The back-off of one application."""
+    """The back-off of starts for one application."""
 
     backoff: float
     backoff_max: float
-    stable: float = 10.0  # seconds of service after which a worker counts as well started
-    failures: int = 0
+    stable: float = 10.0  # seconds of service after which a start counts as successful
+    failures: int = 0  # in the present series
     next_try: float = 0.0
     last_failure: float = 0.0
-    trouble: str = ""
-    culprit: str = ""  # the worker whose log tells more
+    trouble: str = ""  # what happened last, for people; empty without failures
+    culprit: str = ""  # the worker that failed last: its log tells more
 
     def fail(self, worker: str, what: str, now: float) -> None:
-        """A worker failed before it was stable."""
+        """Note that a worker failed before it was stable."""
         self.culprit, self.trouble = worker, f"{worker} {what}"
         self.last_failure = now
         if self.failures and now < self.next_try:
@@ -35,8 +36,9 @@ class Restarts:
     def prove(self, ready: list[tuple[float, float]], complete: bool, now: float) -> None:
         """End the series when starts are known to work again, or when none is needed.
 
-        `ready` has (born, ready since) of the workers that serve. One that was begun after the
-        last failure and lasts proves that starts work; a complete fleet that lasts needs none.
+        `ready` has (born, ready since) of each worker that is ready. A worker that was started
+        after the last failure and has been ready for `stable` seconds proves that starts work. If
+        all of a complete fleet has been ready for that long, no start is needed.
         """
         lasting = [born for born, since in ready if now - since >= self.stable]
         proven = any(born >= self.last_failure for born in lasting)

@@ -1,4 +1,4 @@
-"""The roster: all workers of a fleet, and the questions asked of them."""
+"""The roster: all workers of a fleet, and queries over them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from steelyard.core.worker import Worker
 
 @dataclass(slots=True)
 class Roster:
-    """Workers by name; the ended ones are remembered for a while, so that no late word of them
-    brings one back."""
+    """Workers by name.
+
+    Names of ended workers are remembered for a while, so that a late message does not bring one
+    back.
+    """
 
     by_name: dict[str, Worker] = field(default_factory=dict)
     ended: deque[str] = field(default_factory=lambda: deque(maxlen=512))
@@ -37,7 +40,7 @@ class Roster:
         return name in self.by_name or name in self.ended
 
     def live(self) -> list[Worker]:
-        """Booting or serving, in the order of their start."""
+        """The workers that boot or serve, in the order of their start."""
         return sorted((w for w in self if w.live), key=lambda w: w.sequence)
 
     def booting(self) -> int:
@@ -47,24 +50,24 @@ class Roster:
         return [w for w in self if w.in_ring]
 
     def alone(self, name: str) -> bool:
-        """Nobody would be left to serve without this worker."""
+        """Whether this worker is the only one in the ring."""
         return [w.name for w in self.in_ring()] == [name]
 
     def defaults(self, minimum: int) -> set[str]:
-        """The first `minimum` live workers: never retired."""
+        """The names of the first `minimum` live workers, which are never retired."""
         return {w.name for w in self.live()[:minimum]}
 
     def idle(self, minimum: int, dwell: float, now: float) -> list[Worker]:
-        """Workers that `step` may retire: not default, and LU for longer than `dwell`."""
+        """Workers that `step` may retire: not default, and in LU for at least `dwell` seconds."""
         keep = self.defaults(minimum)
         return [
             w for w in self if w.state is State.LU and w.name not in keep and now - w.since >= dwell
         ]
 
     def spare(self, minimum: int) -> list[Worker]:
-        """Workers that `target` may retire: serving, not default, and never the whole ring."""
+        """Workers that `target` may retire: serving, not default, and never all of the ring."""
         keep = self.defaults(minimum)
         ring = sorted(self.in_ring(), key=lambda w: w.sequence)
-        if not any(w.name in keep for w in ring):  # the default ones boot, or hang
+        if not any(w.name in keep for w in ring):  # all default workers boot or hang
             keep |= {w.name for w in ring[:1]}
         return [w for w in self if w.serving and w.name not in keep]

@@ -1,9 +1,9 @@
 """The score of a worker: 0…100, 100 is best; utilization is U = 100 − score.
 
-`s = w_c·s_c + w_m·s_m + w_n·s_n + w_a·s_a` with weights that sum to 1 (seed 000, 3.1), and one
-correction: a worker is never scored better than its CPU. With the published weights the sum
-alone gives a worker that burns all of its one core a U of 35, which is neither HU nor a reason
-to scale: the reference implementation never did (docs/decisions/0004).
+The score is `s = w_c·s_c + w_m·s_m + w_n·s_n + w_a·s_a` with weights that sum to 1 (seed 000, 3.1),
+and one correction: it is never better than the score of the CPU alone. With the published weights
+the sum gives a worker that uses all of its one core a U of 35. That is neither HU nor a reason to
+scale, and so the reference implementation never scaled (docs/decisions/0004).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from steelyard.core.usage import Usage, clip
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each part of the score counts; only their proportions matter."""
+    """The weight of each part of the score; only their proportions matter."""
 
     cpu: float = 0.35
     memory: float = 0.25
@@ -38,7 +38,7 @@ class Components:
 
 
 def components(usage: Usage, network_usage: float, availability: float | None) -> Components:
-    """The component scores; no response time yet counts as available."""
+    """The component scores; a worker without a response time yet counts as fully available."""
     return Components(
         cpu=clip(100.0 - usage.cpu),
         memory=clip(100.0 - usage.memory),
@@ -48,7 +48,7 @@ def components(usage: Usage, network_usage: float, availability: float | None) -
 
 
 def weighted_sum(parts: Components, weights: Weights) -> float:
-    """The published sum."""
+    """The weighted sum of the paper."""
     return (
         weights.cpu * parts.cpu
         + weights.memory * parts.memory
@@ -58,15 +58,16 @@ def weighted_sum(parts: Components, weights: Weights) -> float:
 
 
 def score(parts: Components, weights: Weights) -> float:
-    """The published sum, at most the CPU's part of it."""
+    """The weighted sum of the paper, but at most the score of the CPU."""
     return clip(min(weighted_sum(parts, weights), parts.cpu))
 
 
 def network_usage(rate: float, previous: float | None, capacity: float | None) -> float:
     """Percent of the network in use, 0…100.
 
-    With a capacity (MB/s) it is the share of it. Without, it is the paper's relative change to
-    the previous sample, which is 0 while there is none to compare with.
+    With a capacity (MB/s), the usage is the share of the capacity. Without one, it is the growth of
+    the rate since the previous sample, as in the paper; it is 0 if there is nothing to compare
+    with.
     """
     if capacity is not None:
         return clip(100.0 * rate / capacity)

@@ -18,7 +18,7 @@ class WorkerStatus(_Part):
 
     name: str
     address: str
-    node: str = ""  # the machine it runs on, where there are several
+    node: str = ""  # the machine it runs on; empty if there is only one
     handle: str = ""  # its pid, or the id of its container or service; empty until it runs
     state: State
     ready: bool
@@ -37,7 +37,7 @@ class WorkerStatus(_Part):
 
 
 class DecisionStatus(_Part):
-    """One decision, newest last in a list."""
+    """One decision. Lists of decisions have the newest last."""
 
     ago: float
     action: str
@@ -71,18 +71,18 @@ class FleetStatus(_Part):
     next_try: float
     ever_ready: bool
     closing: bool
-    away: str = ""  # since when and why the runtime cannot be asked; empty while it answers
+    away: str = ""  # for how long and why the runtime is unreachable; empty while it answers
     away_seconds: float = 0.0
     losses: int = 0  # how many times the runtime was away
     queue_version: int
     workers: list[WorkerStatus]
     balancers: list[BalancerStatus]
     decisions: list[DecisionStatus]
-    notes: list[str] = []  # what was asked for and cannot be had on this machine
+    notes: list[str] = []  # anything else that is wrong: settings, the store, the supervisor
 
     @property
     def ready(self) -> int:
-        """How many workers serve."""
+        """How many workers are ready and not leaving."""
         return sum(worker.ready and worker.state not in _LEAVING for worker in self.workers)
 
     @property
@@ -96,7 +96,7 @@ _LEAVING = {State.SUNDOWN, State.SHUTDOWN}
 
 
 def status(fleet: Fleet, now: float) -> FleetStatus:
-    """Everything a person may want to know of a fleet."""
+    """The status of a fleet at time `now`."""
     queue = fleet.publication.queue
     defaults = fleet.roster.defaults(fleet.limits.min)
     return FleetStatus(

@@ -1,12 +1,12 @@
 """Usage: what a worker consumed between two samples, as a share of what it is allowed.
 
-CPU is `ΔCPU/ΔSystem · N_CPU · 100 %` (seed 000, 3.1), and since ΔSystem is `N_CPU · Δt` on an
-idle or a busy machine alike, that is CPU seconds per second. Two corrections to the paper:
+CPU usage is `ΔCPU/ΔSystem · N_CPU · 100 %` (seed 000, 3.1). ΔSystem is `N_CPU · Δt`, whether the
+machine is idle or busy, so this is CPU seconds per second. We correct the paper in two points:
 
-* it is relative to the worker's CPU limit, so half a core used out of half a core is 100 %;
-* time spent runnable but waiting for a core counts as used. On a machine with more busy workers
-  than cores each gets a slice only, and by CPU time alone all of them would look half idle at
-  the very moment the machine is saturated (docs/decisions/0004).
+* usage is relative to the worker's CPU limit, so half a core used out of half a core is 100 %;
+* time in which the worker is runnable but waits for a core counts as used. On a machine with more
+  busy workers than cores, each worker gets a slice of a core. By CPU time alone all of them would
+  look half idle at the very moment the machine is saturated (docs/decisions/0004).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a worker may consume; None is no limit of its own."""
+    """What a worker may consume; None means that it has no limit of its own."""
 
     cpus: float | None = None
     memory: int | None = None
@@ -24,7 +24,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What there is to share."""
+    """The cores and the memory (bytes) that the workers share."""
 
     cpus: int
     memory: int
@@ -35,10 +35,10 @@ class Sample:
     """Counters of one worker at one moment."""
 
     at: float  # seconds on the agent's clock
-    cpu_seconds: float  # used, since the worker's start
+    cpu_seconds: float  # CPU time used since the worker's start
     memory: int  # bytes now, without page cache
-    cpu_wait_seconds: float = 0.0  # runnable, waiting for a core; 0 where the system does not tell
-    network_bytes: int | None = None  # None: the runtime cannot tell, balancers' reports can
+    cpu_wait_seconds: float = 0.0  # time runnable but without a core; 0 if the system has no count
+    network_bytes: int | None = None  # None: the runtime has no count; balancers report one
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Usage:
 
 
 def usage_between(before: Sample, after: Sample, allowance: Allowance, machine: Machine) -> Usage:
-    """Usage from `before` to `after`; counters that went backwards count as no use."""
+    """Usage from `before` to `after`; a counter that went backwards counts as no usage."""
     elapsed = after.at - before.at
     if elapsed <= 0:
         raise ValueError(f"samples out of order: {before.at} then {after.at}")
@@ -65,7 +65,7 @@ def usage_between(before: Sample, after: Sample, allowance: Allowance, machine: 
 
 
 def percent(part: float, whole: float) -> float:
-    """`part` of `whole`, clipped to 0…100."""
+    """`part` in percent of `whole`, clipped to 0…100."""
     return clip(100.0 * part / whole)
 
 

@@ -1,8 +1,8 @@
 """Activation: listening sockets that systemd opened for us; sd_listen_fds(3).
 
-They are numbered from 3 on, LISTEN_FDS of them, meant for LISTEN_PID alone. If some have the name
-`gateway` (FileDescriptorName=), only those are ours. The variables are taken out of the
-environment: workers are not meant.
+The sockets are file descriptors from 3 on, LISTEN_FDS of them, for the process LISTEN_PID alone. If
+some have the name `gateway` (FileDescriptorName=), only those are ours. The variables are removed
+from the environment, because the sockets are not for workers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OURS = "gateway"
 
 
 def given_sockets(environ: MutableMapping[str, str], pid: int) -> list[socket.socket]:
-    """The sockets meant for this process; none when it was started by hand."""
+    """The sockets meant for this process; none if systemd did not start it."""
     meant_for, count, names = (
         environ.pop(f"LISTEN_{name}", "") for name in ("PID", "FDS", "FDNAMES")
     )
@@ -44,15 +44,15 @@ def _listening(fd: int, name: str) -> socket.socket:
 
 
 def _flaw(fd: int) -> str:
-    """Why nobody could accept there; nothing when one can."""
+    """Why no connection can be accepted on this descriptor; empty if one can."""
     try:
         if not stat.S_ISSOCK(os.fstat(fd).st_mode):
-            return "no socket"
+            return "not a socket"
     except OSError:
         return "not open"
     with socket.socket(fileno=os.dup(fd)) as sock:
         if sock.family not in (socket.AF_INET, socket.AF_INET6) or sock.type != socket.SOCK_STREAM:
-            return "not of TCP"
+            return "not a TCP socket"
         if not sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
             return "not listening"
     return ""

@@ -1,4 +1,4 @@
-"""The supervisor's end of the board: takes the accounts of its balancers, and sees who is gone."""
+"""The supervisor's side of the board: receives the accounts of its balancers over a Unix socket."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from steelyard.board import board_name, peer_of
 from steelyard.core.account import Account
 from steelyard.core.accounts import Accounts
 
-LONGEST = 16 * 2**20  # bytes of one account: some ten thousand workers
+LONGEST = 16 * 2**20  # bytes; an account of this length has some ten thousand workers
 
 
 class Board:
-    """Listens; each connection is one life of one balancer."""
+    """Listens for balancers; each connection is one life of one balancer process."""
 
     def __init__(self) -> None:
         self.accounts = Accounts()
         self._numbers = count()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.token = secrets.token_hex(16)  # for the balancers
+        self.token = secrets.token_hex(16)  # names the socket; only the balancers are told
         self._socket.bind(board_name(self.token))
         self._socket.listen()
 
     async def serve(self) -> None:
-        """Until cancelled."""
+        """Receive accounts until cancelled."""
         server = await asyncio.start_unix_server(self._take, sock=self._socket, limit=LONGEST)
         await server.serve_forever()
 
@@ -45,7 +45,7 @@ class Board:
             while line := await reader.readline():
                 self.accounts.put(number, Account.model_validate_json(line), monotonic())
         except (OSError, ValueError, ValidationError):
-            pass  # it was killed within a line, or is none of ours
+            pass  # the balancer was killed within a line, or the client is not a balancer
         finally:
             self.accounts.gone(number)
             writer.close()

@@ -1,11 +1,11 @@
-"""One child process: started again, ever more slowly, when it ends unasked.
+"""One child process: it is restarted when it ends unasked, with ever longer pauses.
 
-A balancer says when it could serve, and does so when it is let go: at once, or for one that is
-held, when all others of its generation could, too.
+A balancer says when it is ready to serve, and serves when the supervisor lets it: at once, or, if
+it is held, when all balancers of its generation are ready.
 
-An agent has workers that outlive it. When a stop finds it dead, between two lives or killed while
-it stopped them, a last one is started to do so. When even that is killed again and again, the
-supervisor kills the workers itself.
+The workers of an agent outlive it. If a stop finds the agent dead, between two lives or killed
+while it stopped its workers, a last agent is started to stop them. If that one is killed again and
+again, too, the supervisor kills the workers itself.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from steelyard.supervisor.last_resort import kill_workers
 from steelyard.supervisor.pidfile import PidFile
 from steelyard.supervisor.plan import Role, last_role
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
-STABLE = 10.0  # seconds after which an end is not a failed start
-OBEYS = 2.0  # seconds that a process has to act on a second request to end, before it is killed
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds between two lives
+STABLE = 10.0  # a process that ends within so many seconds counts as a failed start
+OBEYS = 2.0  # seconds after a second request to end, after which a process is killed
 CLEARS_UP = 8.0  # the same for a last agent, which has to start first
-LAST_LIVES = 3  # of an agent that is killed again and again while it stops its workers
+LAST_LIVES = 3  # how many last agents are started in a row if each of them is killed
 
 
 class Child:
-    """A process that plays a role."""
+    """The process of one role, through all of its lives."""
 
     def __init__(
         self,
@@ -45,19 +45,19 @@ class Child:
         self.role = role
         self._pid_file = pid_file  # where the next supervisor finds the process
         self.restarts = 0
-        self.status = 0  # of its last life
-        self.ready = asyncio.Event()  # a balancer that could serve
-        self.serving = asyncio.Event()  # a balancer that does
+        self.status = 0  # exit status of its last life
+        self.ready = asyncio.Event()  # the balancer is ready to serve
+        self.serving = asyncio.Event()  # the balancer serves
         self.gave_up = asyncio.Event()  # it ended with an error that a restart does not mend
         self._say = say
         self._process: asyncio.subprocess.Process | None = None
         self._stop = asyncio.Event()
-        self._leaves = False  # an agent that leaves its workers has nothing to clear up
-        self._last = False  # it ends by itself: a signal could only keep it from its work
-        self._free = asyncio.Event()  # to serve
-        self._untold: set[signal.Signals] = set()
+        self._leaves = False  # the agent leaves its workers, so no last agent has to stop them
+        self._last = False  # a last agent ends by itself: a signal would only disturb it
+        self._free = asyncio.Event()  # the balancer may serve as soon as it is ready
+        self._untold: set[signal.Signals] = set()  # signals to send once the balancer serves
         self._task: asyncio.Task[None] | None = None
-        self._forcing: asyncio.Task[None] | None = None  # from the second request to end
+        self._forcing: asyncio.Task[None] | None = None  # runs after the second request to end
         if not held:
             self._free.set()
 
@@ -66,25 +66,28 @@ class Child:
         return None if self._process is None else self._process.pid
 
     def start(self, after: int = 0) -> None:
-        """`after` is how one before it ended: one that did not in order has left something."""
+        """Start the process. `after` is the exit status of an earlier process in this role.
+
+        If that one did not end in order, it may have left workers.
+        """
         self._task = asyncio.create_task(self._keep_running(after))
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """End the process, if there is one; from now on it is not started again."""
+        """End the process, if there is one; from now on it is not restarted."""
         self._stop.set()
-        self._free.set()  # to leave: it need not wait for its word any more
+        self._free.set()  # `_stand_by` waits for it, and then sees the stop
         self._signal(number)
 
     def leave(self) -> None:
-        """End an agent, and have it leave its workers to the next one."""
+        """End an agent that leaves its workers to the next one."""
         self._leaves = True
         self.stop(signal.SIGHUP)
 
     def insist(self) -> None:
-        """End the process at once; one that hangs is killed.
+        """End the process at once; a process that hangs is killed.
 
-        The second TERM has an agent kill its workers. Of an agent that had to be killed the last
-        life does so.
+        With the second TERM an agent kills its workers. If the agent itself had to be killed, a
+        last agent kills them.
         """
         if self._forcing is None:
             self.stop()
@@ -92,19 +95,22 @@ class Child:
             self._forcing = asyncio.create_task(self._force())
 
     def go(self) -> None:
-        """Let one that was held serve; from now on it is like any other."""
+        """Let a balancer serve that was held; from now on it is like any other."""
         self.role = self.role.model_copy(update={"successor": False})
         self._free.set()
 
     def tell(self, number: signal.Signals) -> None:
-        """Signal a balancer that is to live on; one that is starting would die of it, so later."""
+        """Send a balancer a signal that is not meant to end it.
+
+        A balancer that is still starting would die of the signal, so it gets it later.
+        """
         if self.serving.is_set():
             self._signal(number)
         else:
             self._untold.add(number)
 
     async def ended(self) -> None:
-        """Wait until it has ended for good."""
+        """Wait until the process has ended and will not be restarted."""
         if self._task is not None:
             await asyncio.wait({self._task})
 
@@ -128,7 +134,7 @@ class Child:
             if self._stop.is_set() or status == USAGE:
                 break
             pause = FIRST_PAUSE if loop.time() - began >= STABLE else min(2 * pause, LONGEST_PAUSE)
-            self._say(f"{self.role.name} ended ({describe(status)}), starting it again")
+            self._say(f"{self.role.name} ended ({describe(status)}), restarting it")
             self.restarts += 1
             await self._rest(pause)
         if self._leaves:
@@ -139,12 +145,12 @@ class Child:
             self.gave_up.set()
 
     async def _rest(self, seconds: float) -> None:
-        """Pause, but for no longer than until the stop."""
+        """Pause for so many seconds, or until a stop is asked for."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
 
     async def _clear_up(self, status: int) -> None:
-        """Have an agent that did not end in order followed by one that does."""
+        """Start a last agent if an agent did not end in order, so that it stops the workers."""
         if self.role.part != "agent":
             return
         for _ in range(LAST_LIVES):
@@ -157,16 +163,18 @@ class Child:
             await kill_workers(self.role.settings, self._say)
 
     async def _run(self, role: Role) -> int:
-        """One life of the process; relay what it says, line by line."""
+        """Run the process once, and relay its messages line by line; return its exit status."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
                 self._process = process = await self._spawn(role, theirs.fileno())
-            if self._pid_file is not None:  # before it may serve: nobody could find it afterwards
+            # The process is noted before it may serve: if we are killed, the next supervisor could
+            # not find it otherwise.
+            if self._pid_file is not None:
                 self._pid_file.enter(role.part, role.name, process.pid)
-            if self._stop.is_set() and not role.last:  # asked to stop while it was being started
+            if self._stop.is_set() and not role.last:  # a stop was asked for during the start
                 process.terminate()
-            self._untold.clear()  # what it would be told it has not missed
+            self._untold.clear()  # a new process needs no signal from before its start
             standing_by = asyncio.create_task(self._stand_by(ours))
             assert process.stderr is not None  # noqa: S101 - asked for in _spawn
             while line := await read_line(process.stderr):
@@ -181,7 +189,7 @@ class Child:
         return self.status
 
     async def _stand_by(self, channel: socket.socket) -> None:
-        """From its word that it could serve to its serving, or to a stop."""
+        """Wait until the balancer is ready and may serve, then let it serve, or end it."""
         channel.setblocking(False)
         if not await is_ready(channel):
             return
@@ -206,22 +214,22 @@ class Child:
                 stdin=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 pass_fds=[script, channel, *role.listen_fds],
-                start_new_session=True,  # Ctrl-C is the parent's to handle, in its order
+                start_new_session=True,  # Ctrl-C reaches the parent only, which stops children
             )
         finally:
             os.close(script)
 
 
 async def read_line(reader: asyncio.StreamReader) -> bytes:
-    """The next line; of one too long to be kept, that there was one."""
+    """The next line; a notice in place of a line that is too long to be kept."""
     try:
         return await reader.readline()
     except ValueError:
-        return b"(a line too long to be shown)\n"
+        return b"(a line that is too long to be shown)\n"
 
 
 def describe(status: int) -> str:
-    """A process's end in words."""
+    """The exit status of a process in words."""
     if status >= 0:
         return f"exit code {status}"
     try:

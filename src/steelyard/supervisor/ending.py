@@ -1,4 +1,4 @@
-"""Ending: how a gateway is stopped from outside, with its supervisor or without one."""
+"""Ending: how a gateway is stopped from outside, whether its supervisor is alive or not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Say = Callable[[str], None]
 
 
 async def end(settings: Settings, say: Say) -> bool:
-    """Stop the gateway that these settings describe; False when there is none."""
+    """Stop the gateway that these settings describe; False if there is none."""
     there = [folder for folder in places(settings) if (folder / "lock").exists()]
     for folder in there:
         await _end_one(folder, settings, say)
@@ -45,10 +45,10 @@ async def _end_supervisor(pids: Pids, say: Say) -> None:
 
 
 async def _end_legacy(pid_file: PidFile, settings: Settings, say: Say) -> None:
-    """In the order of a supervisor: balancers finish their exchanges, then the workers go."""
+    """Stop what a dead supervisor left, in its order: first the balancers, then the workers."""
     legacy = find_legacy(pid_file, settings, say)
     if len(legacy.balancers):
-        say(f"the supervisor is gone; balancers that go on without it: {len(legacy.balancers)}")
+        say(f"the supervisor is gone; stopping its balancers: {len(legacy.balancers)}")
         await _end_balancers(legacy)
         say("the balancers have ended")
     if legacy.agent is not None:
@@ -70,7 +70,7 @@ async def _end_balancers(legacy: Legacy) -> None:
 
 
 async def _end_workers(settings: Settings, say: Say) -> None:
-    """The agent is gone, too: another one comes, only to stop the workers."""
+    """Start an agent only to stop the workers, because their own agent is gone, too."""
     agent = Child(agent_role(settings), say)
     agent.stop()
     agent.start(after=-signal.SIGKILL)

@@ -1,4 +1,7 @@
-"""What runs inside a child: `python -m steelyard.supervisor.entry FD NAME`, FD holding its role."""
+"""The main function of a child: `python -m steelyard.supervisor.entry FD NAME`.
+
+FD is an inherited file descriptor from which the child reads its role.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ USAGE = 2  # exit status of an error that a restart does not mend
 
 
 class NoQueueError(SteelyardError):
-    """The agent is away: those who serve from its last queue had better go on."""
+    """The agent is away, so the old balancers, which have its last queue, must go on serving."""
 
     fault = Fault.MACHINE
     retry = True
 
 
 def main() -> None:
-    """Play the role that the parent has written down."""
+    """Read the role that the parent has written, and run the agent or balancer it describes."""
     with os.fdopen(int(sys.argv[1])) as file:
         role = Role.model_validate_json(file.read())
     if not role.outlives:
@@ -39,8 +42,10 @@ def main() -> None:
 
 
 def die_with_parent(role: Role) -> None:
-    """A balancer then finishes its exchanges and ends (TERM); an agent must not take that for an
-    order to stop its workers, so it gets a signal of its own (HUP).
+    """Have the kernel send this child a signal when its parent ends.
+
+    A balancer gets TERM: it finishes its exchanges and ends. An agent would take TERM for a request
+    to stop its workers, so it gets HUP.
     """
     told = signal.SIGHUP if role.part == "agent" else signal.SIGTERM
     end_with(role.parent, told)
@@ -60,7 +65,9 @@ def _lead(role: Role) -> None:
     channel = socket.socket(fileno=role.channel)
     supervision = None
     if role.outlives:
-        if is_over(channel):  # the supervisor may have gone before it wrote down that we are here
+        # A supervisor that is gone already may have died before it noted this agent in its pid
+        # file, and then no other supervisor would find it.
+        if is_over(channel):
             return
         supervision = Supervision(channel, partial(log_to_file, role.log_file))
     run_agent(role.settings, last=role.last, supervision=supervision)
@@ -76,7 +83,7 @@ def _balance(role: Role) -> None:
 
     def begin(knows: bool) -> bool:
         if role.successor and not knows:
-            raise NoQueueError("no queue from the agent, so there is nothing to take over with")
+            raise NoQueueError("no queue from the agent, so the old balancers go on")
         return stand_by(channel)
 
     channel = socket.socket(fileno=role.channel)

@@ -14,7 +14,11 @@ from steelyard.supervisor.plan import AgentLink, balancer_role
 
 
 class Generation:
-    """The first one serves as its balancers come; a later one is held, and takes over whole."""
+    """The balancers of one generation.
+
+    Each balancer of the first generation serves as soon as it is ready. A later generation is held
+    until all of its balancers are ready, and then takes over as a whole.
+    """
 
     def __init__(
         self,
@@ -42,15 +46,15 @@ class Generation:
             child.start()
 
     async def ready(self) -> None:
-        """Wait until each of them could serve."""
+        """Wait until each balancer is ready to serve."""
         await _all_set([child.ready for child in self.balancers])
 
     async def serving(self) -> None:
-        """Wait until each of them does."""
+        """Wait until each balancer serves."""
         await _all_set([child.serving for child in self.balancers])
 
     async def gave_up(self) -> Child:
-        """Wait for one that cannot be kept running."""
+        """Wait for a balancer that cannot be kept running, and return it."""
         waits = {asyncio.create_task(child.gave_up.wait()): child for child in self.balancers}
         try:
             done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -60,7 +64,7 @@ class Generation:
         return waits[done.pop()]
 
     def go(self) -> None:
-        """Let them serve."""
+        """Let the balancers serve."""
         for child in self.balancers:
             child.go()
 
@@ -69,12 +73,12 @@ class Generation:
             child.tell(number)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Have them finish what they have, and end."""
+        """Let the balancers finish their open exchanges, and end."""
         for child in self.balancers:
             child.stop(number)
 
     def replace(self) -> None:
-        """The same, without hurry: others serve."""
+        """Let the balancers end without hurry, because a newer generation serves the port."""
         self.stop(signal.SIGUSR2)
 
     async def ended(self) -> None:
@@ -82,6 +86,9 @@ class Generation:
 
 
 async def _all_set(events: Sequence[asyncio.Event]) -> None:
-    """At one moment: a balancer that is killed meanwhile is waited for anew."""
+    """Wait until all events are set at the same moment.
+
+    The event of a balancer that is killed meanwhile is cleared, and then waited for again.
+    """
     while not all(event.is_set() for event in events):
         await asyncio.gather(*(event.wait() for event in events))

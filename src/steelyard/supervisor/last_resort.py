@@ -1,7 +1,7 @@
 """Last resort: the supervisor itself kills the workers, as no agent lived long enough to do so.
 
-On a machine that is overloaded an agent may not even have started in the time that it is given
-after a second Ctrl-C. The supervisor runs already, and needs nothing but a look at the processes.
+On an overloaded machine an agent may not even start within the time that it has after a second
+Ctrl-C. The supervisor runs already, and only needs to look at the list of processes.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Callable
 from steelyard.config.settings import Settings
 from steelyard.errors import SteelyardError
 
-PATIENCE = 10.0  # seconds: a process in the middle of a system call may outlive its KILL
+PATIENCE = 10.0  # seconds; a process in the middle of a system call may outlive its SIGKILL
 
 
 async def kill_workers(settings: Settings, say: Callable[[str], None]) -> None:
-    """Kill what is left of the workers, if they are processes and no other agent may lead them."""
-    left = "the next start finds the workers that were left"
+    """Kill the workers that are left, if they are processes and no other agent may lead them."""
+    left = "the next `steelyard up` finds the workers that are left"
     alone = settings.agent.lease == 0 and settings.agent.on_stop == "stop"
     if settings.runtime.kind != "process" or not alone:
         say(f"no agent could stop the workers: {left}")

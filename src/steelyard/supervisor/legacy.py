@@ -1,6 +1,6 @@
-"""Legacy: what a supervisor that was killed left running, and how the next one takes it over.
+"""Legacy: the children that a killed supervisor left running, and how the next one takes over.
 
-balancers   serve on; they hand over their listening sockets, and drain when others serve
+balancers   go on serving; they hand over their listening sockets, and drain when others serve
 agent       goes on; it leaves its workers to the next agent
 """
 
@@ -37,7 +37,10 @@ class Orphan:
         send(self.process, number)
 
     async def ended(self) -> None:
-        """Wait until it is gone. It is no child of ours: a pidfd tells, waitpid would not."""
+        """Wait until the process is gone.
+
+        It is not a child of ours, so waitpid does not work; a pidfd does.
+        """
         try:
             descriptor = os.pidfd_open(self.process.pid)
         except ProcessLookupError:
@@ -52,7 +55,9 @@ class Orphan:
             os.close(descriptor)
 
     async def leave(self) -> None:
-        """Have an agent end and leave its workers; one that hangs is killed, to the same end."""
+        """Let an agent end and leave its workers; an agent that hangs is killed, which leaves them,
+        too.
+        """
         self.send(signal.SIGHUP)
         with suppress(TimeoutError):
             await asyncio.wait_for(self.ended(), PATIENCE)
@@ -62,11 +67,11 @@ class Orphan:
 
 
 class Orphans:
-    """Balancers that were left alone, as a generation."""
+    """The balancers that a killed supervisor left, as a generation."""
 
     def __init__(self, settings: Settings, orphans: Sequence[Orphan]) -> None:
         self.settings = settings
-        self.balancers: list[Child] = []  # none that we could start again
+        self.balancers: list[Child] = []  # empty: an orphan cannot be restarted
         self._orphans = orphans
 
     def __len__(self) -> int:
@@ -77,22 +82,22 @@ class Orphans:
             orphan.send(number)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Have them finish what they have, and end."""
+        """Let the balancers finish their open exchanges, and end."""
         self.tell(number)
 
     def replace(self) -> None:
-        """The same, without hurry: others serve."""
+        """Let the balancers end without hurry, because a newer generation serves the port."""
         self.stop(signal.SIGUSR2)
 
     async def serving(self) -> None:
-        """They do."""
+        """Return at once: these balancers serve already."""
 
     async def ended(self) -> None:
         await asyncio.gather(*(orphan.ended() for orphan in self._orphans))
 
 
 class Legacy:
-    """All that was left of one gateway."""
+    """Everything that a killed supervisor left of one gateway."""
 
     def __init__(
         self,
@@ -103,14 +108,14 @@ class Legacy:
     ) -> None:
         self.agent = agent
         self.balancers = Orphans(settings, balancers)
-        self.port = port  # None: no balancer is left that accepts clients
+        self.port = port  # None: no balancer that accepts clients is left
 
     def __bool__(self) -> bool:
         return self.agent is not None or bool(self.balancers)
 
 
 def find_legacy(pid_file: PidFile, settings: Settings, say: Callable[[str], None]) -> Legacy:
-    """Look for the children in the pid file, and get the listening sockets from the balancers."""
+    """Find the children that the pid file lists, and get the balancers' listening sockets."""
     agents = [Orphan(one) for one in pid_file.before.living("agent")]
     balancers = pid_file.before.living("balancer")
     sockets = [sock for one in balancers for sock in _sockets_of(pid_file, one, say)]
@@ -119,10 +124,10 @@ def find_legacy(pid_file: PidFile, settings: Settings, say: Callable[[str], None
 
 
 def _port(pids: Pids, sockets: Sequence[socket.socket]) -> Port | None:
-    """The port of the newest balancers, if there is one.
+    """The port of the newest balancers; None if no balancer handed over a socket.
 
     Two generations share their sockets. A supervisor that was killed while it changed the address
-    left balancers with an older one, too, which they give up when they end.
+    also left balancers with sockets of the old address, which close when these balancers end.
     """
     if not sockets:
         return None
@@ -139,8 +144,10 @@ def _port(pids: Pids, sockets: Sequence[socket.socket]) -> Port | None:
 
 
 def _sockets_of(pid_file: PidFile, entry: Entry, say: Callable[[str], None]) -> list[socket.socket]:
-    """A balancer that hands nothing over is ended: clients whom the kernel leads to its socket
-    would wait for ever."""
+    """The listening sockets of a balancer, which is killed if it does not hand them over.
+
+    Otherwise clients that the kernel assigns to its sockets would wait for ever.
+    """
     path, trouble = pid_file.folder / f"{entry.name}.sock", "it does not answer"
     end = time.monotonic() + PATIENCE
     while entry.alive and time.monotonic() < end:
@@ -153,8 +160,11 @@ def _sockets_of(pid_file: PidFile, entry: Entry, say: Callable[[str], None]) -> 
             trouble = error.strerror or str(error)
             time.sleep(PAUSE)
     if entry.alive:
-        say(f"{entry.name} (process {entry.pid}) hands nothing over and is killed: {trouble}")
+        say(
+            f"{entry.name} (process {entry.pid}) does not hand over its listening sockets, "
+            f"so it is killed: {trouble}"
+        )
         send(entry.process, signal.SIGKILL)
-        while entry.alive:  # its sockets would be in the way of ours
+        while entry.alive:  # its sockets keep the address until it has ended
             time.sleep(PAUSE)
     return []

@@ -1,7 +1,7 @@
 """Prometheus metrics of all balancers of a gateway, made from their accounts on each scrape.
 
-docs/metrics.md lists them. They have a prefix of their own: the agent's (`agent/metrics.py`) are of
-an application, whose balancers may belong to several gateways.
+docs/metrics.md lists them. They have a prefix of their own, because the metrics of the agent
+(`agent/metrics.py`) are those of an application, whose balancers may belong to several gateways.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WORKER = ["worker"]
 
 
 def expose(accounts: Accounts, policy: str, accept: str) -> tuple[bytes, str]:
-    """The text, and its type: OpenMetrics for those who ask for it."""
+    """The text and its content type, which is OpenMetrics if `accept` asks for it."""
     registry = CollectorRegistry()
     registry.register(_Snapshot(accounts, policy))
     encode, kind = choose_encoder(accept)
@@ -49,17 +49,19 @@ class _Snapshot(Collector):
 
     def _gateway(self) -> Iterator[Metric]:
         about = {"policy": self._policy, "version": steelyard.__version__}
-        yield InfoMetricFamily(PREFIX.rstrip("_"), "Settings that matter", value=about)
+        yield InfoMetricFamily(PREFIX.rstrip("_"), "Policy and version", value=about)
         live = self._accounts.live.values()
         yield _gauge("processes", "Balancer processes alive", len(live))
         yield _counter("starts", "Balancer processes ever started", self._accounts.started)
         yield _gauge(
             "queue_version",
-            "Version of the queue served from, the oldest of all processes",
+            "Version of the queue in use, the oldest of all processes",
             min((account.version for account in live), default=0),
         )
         yield _gauge("connections", "Clients connected", sum(each.connections for each in live))
-        yield _gauge("waiting", "Requests in the waiting line", sum(each.waiting for each in live))
+        yield _gauge(
+            "waiting", "Requests that wait for a worker", sum(each.waiting for each in live)
+        )
 
     def _own(self) -> Iterator[Metric]:
         own = self._accounts.own()
@@ -67,15 +69,15 @@ class _Snapshot(Collector):
         for status, many in own.answers.items():
             answers.add_metric([str(status)], many)
         yield answers
-        yield _counter("refused", "Requests answered 503 for want of a worker", own.refused)
+        yield _counter("refused", "Requests answered 503 as no worker was free", own.refused)
         yield _counter("tls_failures", "TLS handshakes that failed", own.unshaken)
-        yield _counter("retries", "Tries of a request at another worker", own.retries)
+        yield _counter("retries", "Attempts of a request at another worker", own.retries)
         yield _counter("cpu_seconds", "CPU time of the balancers, user and system", own.cpu)
 
     def _now(self) -> Iterator[Metric]:
-        busy = GaugeMetricFamily(PREFIX + "in_flight", "Exchanges open", labels=WORKER)
+        busy = GaugeMetricFamily(PREFIX + "in_flight", "Open exchanges", labels=WORKER)
         out = GaugeMetricFamily(
-            PREFIX + "ejected", "Balancer processes that leave it out now", labels=WORKER
+            PREFIX + "ejected", "Balancer processes that have ejected the worker", labels=WORKER
         )
         works = self._accounts.works()
         for name in sorted({work.name for work in works}):
@@ -87,16 +89,17 @@ class _Snapshot(Collector):
 
 def _done(workers: dict[str, Done]) -> Iterator[Metric]:
     answers = _counters("answers", "Answers, by class of status", [*WORKER, "class"])
-    failures = _counters("failures", "Tries that came to nothing", WORKER)
-    ejections = _counters("ejections", "Times it was left out for failures in a row", WORKER)
-    sent = _counters("sent_bytes", "Bytes sent to it", WORKER)
-    received = _counters("received_bytes", "Bytes received from it", WORKER)
+    failures = _counters("failures", "Attempts that failed", WORKER)
+    ejections = _counters("ejections", "Times the worker was ejected for failures", WORKER)
+    sent = _counters("sent_bytes", "Bytes sent to the worker", WORKER)
+    received = _counters("received_bytes", "Bytes received from the worker", WORKER)
     times = HistogramMetricFamily(
-        PREFIX + "answer_seconds", "Time to the first byte of its answer", labels=WORKER
+        PREFIX + "answer_seconds", "Time to the first byte of the answer", labels=WORKER
     )
     for name, done in workers.items():
         for digit, many in enumerate(done.statuses):
-            if many or digit in (2, 4, 5):  # those whose rate somebody asks for must be there
+            # Classes that queries ask for are always there: a missing series has no rate.
+            if many or digit in (2, 4, 5):
                 answers.add_metric([name, f"{digit}xx"], many)
         failures.add_metric([name], done.failures)
         ejections.add_metric([name], done.ejections)

@@ -1,7 +1,7 @@
-"""Notify: tells systemd (`Type=notify`, `Type=notify-reload`) how far we are; sd_notify(3).
+"""Notify: tells systemd (`Type=notify`, `Type=notify-reload`) about our state; sd_notify(3).
 
-Without NOTIFY_SOCKET nobody has asked. The variable is taken out of the environment: what we start
-has its own way of telling us.
+Without NOTIFY_SOCKET no service manager has asked for it. The variable is removed from the
+environment, because only the supervisor may notify systemd, not its children.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ VARIABLE = "NOTIFY_SOCKET"
 
 
 class Notify:
-    """Datagrams to the service manager, if there is one; one that is gone is no trouble of ours."""
+    """Sends datagrams to the service manager, if there is one; errors in sending are ignored."""
 
     def __init__(self, environ: MutableMapping[str, str]) -> None:
         path = environ.pop(VARIABLE, "")
         self._address = f"\0{path[1:]}" if path.startswith("@") else path
 
     def ready(self) -> None:
-        """Serving, from the start or after a reload, whether that changed anything or not."""
+        """The gateway serves: after its start, or after a reload, whether that succeeded or not."""
         self._send("READY=1")
 
     def reloading(self) -> None:
-        """The time lets systemd tell this reload from one that it asked for later."""
+        """A reload begins; by its time systemd tells it from a reload that it asks for later."""
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
         self._send(f"RELOADING=1\nMONOTONIC_USEC={now}")
 

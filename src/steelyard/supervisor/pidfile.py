@@ -1,14 +1,14 @@
-"""Pid file: the children of a supervisor in a file, for the supervisor that comes after it.
+"""Pid file: lists the children of a supervisor for the supervisor that comes after it.
 
 Each gateway has a folder below the state folder: `APPLICATION/gateways/up`, or `gateways/ADDRESS`
-for a gateway that has no agent of its own. In there are
+for a gateway that has no agent of its own. The folder contains
 
-    lock          held by the supervisor while it lives, whatever becomes of it
-    pids.json     its children: pid and moment of start
-    NAME.sock     where a balancer that was left alone hands over its sockets (handover)
-    NAME.log      what a child wrote while it was alone
+    lock          locked by the supervisor; the kernel releases the lock when it ends
+    pids.json     the children of the supervisor: pid and time of start
+    NAME.sock     where a balancer whose supervisor is gone hands over its sockets (handover)
+    NAME.log      the messages of a child from the time without a supervisor
 
-An orderly end removes the folder. What is in it after the supervisor's death is its legacy.
+An orderly end removes the folder. After the death of a supervisor the folder lists what it left.
 """
 
 from __future__ import annotations
@@ -57,40 +57,40 @@ class Entry(BaseModel):
 
 
 class Pids(BaseModel):
-    """What is in the file."""
+    """The content of the file."""
 
     model_config = ConfigDict(frozen=True)
 
-    machine: str = ""  # boot and pid name space: a pid means nothing in another one
+    machine: str = ""  # boot and pid name space: a pid is meaningless in another one
     supervisor: Entry | None = None
-    generation: int = 0  # of the newest balancers
+    generation: int = 0  # number of the newest generation of balancers
     listen: AddressText | None = None
     given: bool = False  # whether systemd opened the listening sockets
     children: tuple[Entry, ...] = ()
 
     def living(self, part: Part) -> list[Entry]:
-        """The children that have not ended."""
+        """The children of this kind that have not ended."""
         return [one for one in self.children if one.part == part and one.alive]
 
 
 class ServedError(UsageError):
-    """The gateway has a supervisor that lives."""
+    """The gateway has a supervisor that is alive."""
 
     def __init__(self, pids: Pids) -> None:
         who = f"process {pids.supervisor.pid}" if pids.supervisor else "another process"
         super().__init__(
-            f"this application is served already, by {who} on {pids.listen}",
-            hint="use another --name or another --state, or stop that one with `steelyard down`",
+            f"this application is already served, by {who} on {pids.listen}",
+            hint="use another --name or another --state, or stop it with `steelyard down`",
         )
         self.pids = pids
 
 
 class PidFile:
-    """The open file of one gateway, whose lock is ours."""
+    """The pid file of one gateway, whose lock this process holds."""
 
     def __init__(self, folder: Path, lock: TextIO, pids: Pids) -> None:
         self.folder = folder
-        self.before = pids  # as the supervisor before us left it
+        self.before = pids  # the content that the supervisor before us left
         self._lock = lock
         living = tuple(one for one in pids.children if one.alive)
         self._pids = pids
@@ -98,22 +98,26 @@ class PidFile:
 
     @classmethod
     def open(cls, folder: Path) -> PidFile:
-        """Lock it; ServedError while another supervisor lives, OSError where it cannot be kept."""
+        """Lock the file and read it.
+
+        Raises ServedError while another supervisor is alive, and OSError if the folder cannot be
+        used.
+        """
         make_private_folder(folder.parent)
         make_private_folder(folder)
         lock = _locked(folder)
         return cls(folder, lock, read_pids(folder))
 
     def breed(self, generation: int) -> None:
-        """Write down the number of a new generation: it is used once."""
+        """Note the number of a new generation, so that no other generation gets it."""
         self._write(generation=generation)
 
     def serve(self, listen: Address, *, given: bool) -> None:
-        """Write down where clients are served."""
+        """Note the address at which clients are served."""
         self._write(listen=listen, given=given)
 
     def enter(self, part: Part, name: str, pid: int) -> None:
-        """Write down a child that was started."""
+        """Note a child that was started."""
         if entry := _entry(part, name, pid):
             self._write(children=(*self._pids.children, entry))
 
@@ -122,21 +126,21 @@ class PidFile:
         self._write(children=tuple(one for one in self._pids.children if one.pid != pid))
 
     def close(self) -> None:
-        """All children have ended: nothing is left for another supervisor."""
+        """Remove the folder, because all children have ended and nothing is left to take over."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        with contextlib.suppress(OSError):  # another gateway's folder is there
+        with contextlib.suppress(OSError):  # the parent may have the folder of another gateway
             self.folder.parent.rmdir()
         self._lock.close()
 
     def leave(self) -> None:
-        """End without having taken over: what another supervisor left is the next one's."""
+        """End without having taken over: the children that are left stay listed for the next."""
         if any(one.alive for one in self._pids.children):
             self._lock.close()
         else:
             self.close()
 
     def _write(self, **changes: object) -> None:
-        """The whole file or none of it; a full disk is no reason to end what runs."""
+        """Write the whole file or nothing; a full disk is no reason to end running children."""
         self._pids = self._pids.model_copy(update={"machine": machine(), **changes})
         new = self.folder / f"{_FILE}.new"
         with contextlib.suppress(OSError):
@@ -145,12 +149,12 @@ class PidFile:
 
 
 def open_pid_file(settings: Settings, *, agent: bool) -> PidFile | None:
-    """The pid file of the gateway that these settings describe.
+    """The pid file of the gateway that these settings describe; None if there can be none.
 
-    None where there can be none: a gateway without an agent of its own, or with one that takes
-    turns, is known by its address alone, so it has none on port 0, none where the state folder
-    cannot be used, and none beside another one with the same address, which may be in another
-    container. Its balancers end with their supervisor then.
+    A gateway without an agent of its own, or with an agent that takes turns, is identified by its
+    address alone. So it has no pid file on port 0, or if the state folder cannot be used, or if
+    another gateway with the same address, which may be in another container, has it. The balancers
+    of a gateway without a pid file end with their supervisor.
     """
     if agent and settings.agent.lease == 0:
         return _open(places(settings).up)
@@ -188,7 +192,7 @@ def places(settings: Settings) -> Places:
 
 
 def read_pids(folder: Path) -> Pids:
-    """What the file says; an empty pids where it is missing, or not of this user and machine."""
+    """The content of the file; empty if it is missing, or of another user or machine."""
     try:
         with (folder / _FILE).open("rb") as file:
             if os.fstat(file.fileno()).st_uid != os.geteuid():
@@ -200,7 +204,7 @@ def read_pids(folder: Path) -> Pids:
 
 
 def machine() -> str:
-    """Where a pid means the same process."""
+    """The boot and the pid name space, within which a pid means the same process."""
     boot = (PROC / "sys/kernel/random/boot_id").read_text().strip()
     return f"{boot} {os.readlink(PROC / 'self/ns/pid')}"
 
@@ -213,7 +217,10 @@ def _entry(part: Part, name: str, pid: int) -> Entry | None:
 
 
 def _locked(folder: Path) -> TextIO:
-    """The lock file, locked; one that was removed meanwhile locks nothing, and is opened anew."""
+    """The lock file, locked.
+
+    A lock file that was removed meanwhile locks nothing, so it is opened anew.
+    """
     for file in _opened(folder / "lock"):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -224,7 +231,7 @@ def _locked(folder: Path) -> TextIO:
             if os.fstat(file.fileno()).st_ino == (folder / "lock").stat().st_ino:
                 return file
         file.close()
-    raise AssertionError("it is opened again and again")
+    raise AssertionError("unreachable: the file is opened again and again")
 
 
 def _opened(path: Path) -> Iterator[TextIO]:

@@ -1,7 +1,7 @@
 """The plan: which child processes there are, and what each needs to know.
 
-It travels to the child as JSON through an inherited file, not on the command line, where every
-user of the machine could read the application's environment.
+A child gets its role as JSON through an inherited file, not on the command line, where every user
+of the machine could read the application's environment.
 """
 
 from __future__ import annotations
@@ -20,15 +20,19 @@ from steelyard.core.queue import Queue
 
 
 class AgentLink(NamedTuple):
-    """Where a balancer gets its queue: from the agent that leads, of these."""
+    """Where a balancer gets its queue: from the agent that leads, at one of these URLs."""
 
     urls: tuple[str, ...]
     token_file: Path
-    application: str = ""  # whose queues are served from; empty: that of the first queue
+    application: str = ""  # the application to serve; empty: that of the first queue
 
 
 class Order(NamedTuple):
-    """What is to be run: `up` has an agent of its own, `balancer` another source of its queue."""
+    """What a supervisor is to run.
+
+    `steelyard up` runs an agent of its own, so its source is None; `steelyard balancer` gets its
+    queue from another agent, or has a fixed one.
+    """
 
     settings: Settings
     source: AgentLink | Queue | None
@@ -43,7 +47,7 @@ def agent_link(settings: Settings, *addresses: Address) -> AgentLink:
 
 
 class Role(BaseModel):
-    """What one child is."""
+    """Everything that one child needs to know."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,44 +55,47 @@ class Role(BaseModel):
     name: str
     settings: Settings
     parent: int
-    folder: Path | None = None  # the gateway's folder; none: it ends with its parent
-    identity: str = ""  # a balancer's name for the agent, which knows those of several gateways
-    listen_fds: tuple[int, ...] = ()  # a balancer's share of the gateway's port
-    channel: int = -1  # where it tells that it could serve
-    successor: bool = False  # a balancer that takes over: not without a queue
-    last: bool = False  # an agent that comes only to stop the workers of the one before
-    source: AgentLink | Queue | None = None  # a balancer's: an agent, or a fixed fleet
-    board: str = ""  # the token by which a balancer finds the board; empty: nobody wants metrics
+    folder: Path | None = None  # the gateway's folder; None: the child ends with its parent
+    identity: str = ""  # a balancer's name at the agent, which may know several gateways
+    listen_fds: tuple[int, ...] = ()  # a balancer's listening sockets
+    channel: int = -1  # the file descriptor of the channel to its parent
+    successor: bool = False  # a balancer that takes over, which it must not without a queue
+    last: bool = False  # an agent that is started only to stop the workers of the one before
+    source: AgentLink | Queue | None = None  # of a balancer: an agent, or a fixed fleet
+    board: str = ""  # the token by which a balancer finds the board; empty: no metrics
 
     @property
     def outlives(self) -> bool:
-        """Whether it goes on without its parent: the next supervisor finds it by the pid file."""
+        """Whether the child goes on without its parent; the next supervisor then finds it by the
+        pid file.
+        """
         return self.folder is not None and not self.last
 
     @property
     def handover(self) -> Path:
-        """Where a balancer that was left alone hands over its listening sockets."""
+        """The socket on which a balancer without a supervisor hands over its listening sockets."""
         return self._in_folder(f"{self.name}.sock")
 
     @property
     def log_file(self) -> Path:
-        """Where it writes when it was left alone; the same for each generation."""
+        """The file for messages of a child without a supervisor, the same for each generation."""
         return self._in_folder(f"{self.name.partition('.')[0]}.log")
 
     def _in_folder(self, name: str) -> Path:
-        assert self.folder is not None  # noqa: S101 - asked only of one that outlives its parent
+        assert self.folder is not None  # noqa: S101 - asked only for a child that outlives its parent
         return self.folder / name
 
 
 def agent_role(settings: Settings, folder: Path | None = None) -> Role:
-    """The agent of an application."""
+    """The role of the agent of an application."""
     return Role(part="agent", name="agent", settings=settings, parent=os.getpid(), folder=folder)
 
 
 def last_role(role: Role, *, at_once: bool = False) -> Role:
-    """The agent that clears up after this one, whose port may be taken by now.
+    """The role of a last agent, which stops the workers that the agent of this role left.
 
-    `at_once` has it kill the workers without the grace that they are configured to have.
+    It listens on any free port, as the configured one may be in use by now. With `at_once` it kills
+    the workers without the configured grace.
     """
     listen = Address(role.settings.agent.listen.host, 0)
     agent = role.settings.agent.model_copy(update={"listen": listen})
@@ -109,11 +116,11 @@ def balancer_role(
     board: str = "",
     successor: bool = False,
 ) -> Role:
-    """One of the balancers.
+    """The role of one balancer.
 
-    Its identity is stable, so that a successor takes its place, and is shared with no balancer of
-    another generation or gateway, or of this one's earlier life: the agent would mix up their
-    exchanges, and stop a worker that only one of them has let go of.
+    A balancer that is restarted keeps its identity, so that it takes its own place at the agent. No
+    balancer of another generation, gateway or supervisor has the same identity: the agent would mix
+    up their exchanges, and stop a worker with which one of them still has exchanges open.
     """
     name = f"balancer-{index}" if generation == 1 else f"balancer-{index}.{generation}"
     return Role(

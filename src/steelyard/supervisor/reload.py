@@ -1,4 +1,4 @@
-"""Reload: the configuration is read anew, and a generation of balancers that has it succeeds."""
+"""Reload: reads the configuration anew, and lets new balancers that have it take over."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from steelyard.supervisor.succession import PATIENCE, port_for, succeed
 if TYPE_CHECKING:
     from steelyard.supervisor.supervise import Supervisor
 
-KEPT = "the old configuration is served on"
+KEPT = "the old configuration stays in force"
 
 
 class Reload:
-    """Reloads, one after the other; those asked for during one are one more, of what is then."""
+    """Reloads, one after the other.
+
+    All requests that come during a reload lead to one more, with the configuration at that time.
+    """
 
     def __init__(self, supervisor: Supervisor, load: Callable[[], Order]) -> None:
         self._supervisor = supervisor
@@ -27,11 +30,11 @@ class Reload:
         self._asked = asyncio.Event()
 
     def ask(self) -> None:
-        """Reload soon."""
+        """Ask for a reload."""
         self._asked.set()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Carry out the reloads that are asked for, until cancelled."""
         notify, say = self._supervisor.notify, self._supervisor.say
         await self._supervisor.announced.wait()
         while True:
@@ -51,21 +54,24 @@ class Reload:
             here.say(f"reload: {reason}; {KEPT}")
         else:
             url = f"{order.settings.gateway.scheme}://{here.port.address}"
-            here.say(f"reloaded: serving on {url}; the old balancers finish")
+            here.say(f"reloaded: serving on {url}; the old balancers finish their exchanges")
 
     def _wanted(self) -> Order:
-        """The order as it is now; what only a restart can change stays as it is, and is told of."""
+        """The order by the new configuration, except for keys that only a restart can change.
+
+        A message names those keys.
+        """
         now = self._supervisor.settings
         order = self._same_metrics(self._load(), now.gateway)
         if self._supervisor.agent is None:
             return order
         if late := agents_keys(now, order.settings):
-            self._supervisor.say(f"reload: only a restart gives the agent its {', '.join(late)}")
+            self._supervisor.say(f"reload: only a restart changes the agent's {', '.join(late)}")
         part = {"gateway": order.settings.gateway, "log": order.settings.log}
         return Order(now.model_copy(update=part), order.source)
 
     def _same_metrics(self, order: Order, now: Gateway) -> Order:
-        """What is scraped is counted from the start of the gateway, at one place."""
+        """Keep `gateway.metrics`: metrics count from the start of the gateway, at one address."""
         wanted = order.settings.gateway
         if wanted.metrics == now.metrics:
             return order
@@ -75,12 +81,12 @@ class Reload:
 
 
 async def patience() -> None:
-    """Returns when a new generation has had its time to become ready."""
+    """Return when the time for a new generation to become ready is over."""
     await asyncio.sleep(PATIENCE)
 
 
 def agents_keys(now: Settings, wanted: Settings) -> list[str]:
-    """The keys that have changed and that balancers have no part in."""
+    """The changed keys that concern the agent, and so need a restart."""
     return [
         key.dotted
         for key in every_key()

@@ -1,6 +1,6 @@
 """Scrape: `GET /metrics` on a port of its own, answered by the supervisor for all its balancers.
 
-A scrape of the gateway's own port would reach one process or another, and no two times the same.
+A scrape of the gateway's own port would reach one of the processes, and each time another one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PATIENCE = 10.0  # seconds for a request and its answer
 
 
 class Scrape:
-    """A server small enough to be looked through: one request per connection."""
+    """An HTTP server small enough to be read at a glance: one request for each connection."""
 
     def __init__(self, address: Address) -> None:
         self._policy: Callable[[], str] = str
@@ -35,7 +35,7 @@ class Scrape:
         return self._board.token
 
     def start(self, policy: Callable[[], str]) -> None:
-        """`policy` tells how workers are chosen at the moment: a reload may change that."""
+        """Begin to serve; `policy` returns the selection policy, which a reload may change."""
         self._policy = policy
         self._tasks = [
             asyncio.create_task(self._board.serve()),
@@ -60,7 +60,7 @@ class Scrape:
                 writer.write(self._answer(head))
                 await writer.drain()
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # a time-out is an OSError; a client that cannot ask gets no answer
+            pass  # a timeout is an OSError; a client without a proper request gets no answer
         finally:
             writer.close()
 
@@ -71,7 +71,7 @@ class Scrape:
         if method not in (b"GET", b"HEAD"):
             return _message("405 Method Not Allowed", "text/plain", b"GET only\n", method)
         if path != PATH:
-            return _message("404 Not Found", "text/plain", b"it is at /metrics\n", method)
+            return _message("404 Not Found", "text/plain", b"the metrics are at /metrics\n", method)
         text, kind = expose(self._board.accounts, self._policy(), _accept(lines))
         return _message("200 OK", kind, text, method)
 

@@ -1,14 +1,14 @@
 """Succession: the next generation of balancers takes over the port, and no client notices.
 
-    bind ──► start, held ──► all ready ──► let go ──► the old ones drain
+    bind ──► start, held ──► all ready ──► let serve ──► the old balancers drain
       │                         │
-      └──── what is wrong ──────┴──► told, and everything stays as it was
+      └──────── an error ───────┴──► a message, and everything stays as it was
 
-Both generations hold the same listening sockets, so at every moment somebody accepts, and what
-waits in a queue is served by either. Until the new ones are let go they have taken no client: to
-give them up then costs nothing.
+Both generations hold the same listening sockets, so at every moment one of them accepts, and either
+serves the clients in the accept queue. The new balancers take no client before they are let serve:
+until then, giving them up costs nothing.
 
-The old ones may be those of this supervisor (reload) or of one that was killed (legacy).
+The old balancers may be those of this supervisor (reload) or of one that was killed (legacy).
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ Patience = Callable[[], Coroutine[Any, Any, object]]
 
 
 async def succeed(here: Supervisor, order: Order, port: Port, patience: Patience) -> str:
-    """Have a new generation serve the port in the place of the one that does; why it cannot, if
-    it cannot. It is given up when `patience` returns."""
+    """Let a new generation serve the port in place of the present one.
+
+    Returns why it cannot, or an empty string. The new generation is given up when `patience`
+    returns before it is ready.
+    """
     before = here.port
     new = here.breed(order, port, held=True)
     here.generations.append(new)
@@ -62,19 +65,19 @@ async def succeed(here: Supervisor, order: Order, port: Port, patience: Patience
 
 
 def port_for(gateway: Gateway, before: Port) -> Port:
-    """The same one, unless another address is configured."""
+    """The present port, or a new one if another address is configured."""
     if before.serves(gateway.listen):
         return before
     return Port.bind(gateway.listen, gateway.processes, beside=before)
 
 
 async def for_ever() -> None:
-    """Patience without an end."""
+    """A patience that never returns."""
     await asyncio.Event().wait()
 
 
 async def _hindrance(new: Generation, patience: Patience) -> str:
-    """Why the new ones cannot take over; nothing when they can."""
+    """Why the new balancers cannot take over; empty if they can."""
     ready = asyncio.create_task(new.ready())
     gave_up = asyncio.create_task(new.gave_up())
     late = asyncio.create_task(patience())

@@ -1,10 +1,10 @@
-"""All children together: the agent first, balancers on their shared port, and an orderly stop.
+"""All children together: the agent, the balancers on their shared port, and an orderly stop.
 
-On a stop the balancers go first: they take no new connection, finish what they have and say so.
-Only then does the agent stop the workers. Asked a second time, everything ends at once.
+On a stop the balancers end first: they take no new connection and finish their open exchanges. Only
+then does the agent stop the workers. A second request to stop ends everything at once.
 
-On a reload the next generation of balancers takes over the port (reload). So it does at a start
-after a supervisor that was killed, which left its balancers and its agent running (legacy).
+On a reload the next generation of balancers takes over the port (reload). The same happens at a
+start after a supervisor that was killed and left its balancers and its agent running (legacy).
 """
 
 from __future__ import annotations
@@ -44,9 +44,12 @@ class Supervisor:
         given: Sequence[socket.socket] = (),
         pid_file: PidFile | None = None,
     ) -> None:
-        """`load` gives the order anew when a reload asks for it; without it there is none.
-        Sockets that were `given` are listened on instead of ones of our own. With a `pid_file` the
-        children outlive this supervisor, and those of the one before it are taken over."""
+        """Prepare the children; `start` starts them.
+
+        `load` returns the order by the present configuration, for a reload; without it there are no
+        reloads. Sockets in `given` are used instead of new ones. With a `pid_file` the children
+        outlive this supervisor, and it takes over those of the supervisor before it.
+        """
         settings, gateway = order.settings, order.settings.gateway
         self.say = say
         self.notify = notify or Notify({})
@@ -60,20 +63,21 @@ class Supervisor:
         self.agent = Child(role, say, pid_file=pid_file) if order.source is None else None
         self.scrape = None if gateway.metrics is None else Scrape(gateway.metrics)
         self._bred = 0 if pid_file is None else pid_file.before.generation
-        self._order = order, port  # of the first generation of our own
+        self._order = order, port  # order and port of our own first generation
         self.port = self._legacy.port or port
         self.generation: Generation | Orphans = (
             self._legacy.balancers
             if self._legacy.port is not None
             else self.breed(order, port, held=False)
         )
-        self.generations = [self.generation]  # with those that have not ended yet
-        if self._legacy.port is None and self._legacy.balancers:  # they drain
+        self.generations = [self.generation]  # and older generations that have not ended yet
+        # Balancers without a listening socket drain, and only have to be waited for.
+        if self._legacy.port is None and self._legacy.balancers:
             self.generations.append(self._legacy.balancers)
-        self.failed = False  # a child cannot be kept running, or nothing could be taken over
+        self.failed = False  # a child cannot be kept running, or the take-over failed
         self._settled = asyncio.Event()  # nothing is left to be taken over
-        self.abandoned = False  # what was to be taken over is left to itself
-        self._handing: asyncio.Task[None] | None = None  # the workers, from agent to agent
+        self.abandoned = False  # the take-over failed: the old balancers go on alone
+        self._handing: asyncio.Task[None] | None = None  # hands the workers to our agent
         self.reload = None if load is None else Reload(self, load)
         self._signals = 0
         self._over = asyncio.Event()
@@ -85,17 +89,17 @@ class Supervisor:
 
     @property
     def address(self) -> Address:
-        """Where clients are served."""
+        """The address at which clients are served."""
         return self.port.address
 
     @property
     def over(self) -> bool:
-        """Whether the end was asked for, or has come by itself."""
+        """Whether a stop was asked for, or a failure ends the gateway."""
         return self._over.is_set()
 
     @property
     def settings(self) -> Settings:
-        """Those that are served by."""
+        """The settings of the generation that serves now."""
         return self.generation.settings
 
     @property
@@ -103,15 +107,15 @@ class Supervisor:
         return self.generation.balancers
 
     def start(self) -> None:
-        """Start everything; signals stop it again."""
+        """Start all children, and handle signals."""
         loop, hangup = asyncio.get_running_loop(), Hangup()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop)
         loop.add_signal_handler(signal.SIGHUP, self._hung_up, hangup)
         loop.add_signal_handler(signal.SIGUSR1, self.reopen_logs)
         if self._legacy:
-            self.say("taking over what a supervisor that was killed left running")
-        if self.scrape is not None:  # before there is anybody to tell it something
+            self.say("taking over the balancers and the agent of a supervisor that was killed")
+        if self.scrape is not None:  # before the balancers, which connect to its board
             self.scrape.start(lambda: self.settings.gateway.policy)
             self.say(f"metrics on http://{self.scrape.address}/metrics")
         if self.agent is not None:
@@ -125,11 +129,11 @@ class Supervisor:
         await self._settled.wait()
 
     async def serving(self) -> None:
-        """Wait until every balancer serves, or there is nothing to wait for any more."""
+        """Wait until every balancer serves, or the end of the gateway has begun."""
         await self.unless_over(self._serving())
 
     async def unless_over(self, work: Coroutine[Any, Any, None]) -> None:
-        """Wait for it, but for no longer than until the end is asked for."""
+        """Wait for `work`, but cancel it when the end of the gateway begins."""
         over = asyncio.create_task(self._over.wait())
         working = asyncio.create_task(work)
         await asyncio.wait({over, working}, return_when=asyncio.FIRST_COMPLETED)
@@ -137,24 +141,24 @@ class Supervisor:
         working.cancel()
 
     def announce(self) -> None:
-        """All is there, and somebody was told: from now on it can be reloaded."""
+        """Tell systemd that the gateway serves; from now on it can be reloaded."""
         self.notify.ready()
         self.announced.set()
 
     def reopen_logs(self) -> None:
-        """Have the access log opened anew: it was moved away."""
+        """Let all balancers reopen the access log, because it was moved away."""
         for generation in self.generations:
             generation.tell(signal.SIGUSR1)
 
     def stop(self) -> None:
-        """Ask for the end; asked again, insist."""
+        """Ask for a stop; the second time, end everything at once."""
         self._signals += 1
         self._over.set()
         if self._signals > 1:
             self._insist()
 
     async def stopped_or_failed(self) -> bool:
-        """Wait until a stop is asked for (False), or it cannot go on (True)."""
+        """Wait until a stop is asked for (False), or the gateway cannot go on (True)."""
         await self._over.wait()
         return self.failed
 
@@ -185,8 +189,8 @@ class Supervisor:
             self._pid_file.close()
 
     async def _leave_alone(self) -> None:
-        """End what is ours, and leave the balancers that serve, and the workers, as they are."""
-        self.say("nothing was taken over: balancers and workers go on without a supervisor")
+        """End our own children, and leave the old balancers and the workers as they are."""
+        self.say("the take-over failed: the old balancers and workers go on without a supervisor")
         ours = [one for one in self.generations if one is not self._legacy.balancers]
         for generation in ours:
             generation.stop()
@@ -198,10 +202,10 @@ class Supervisor:
         if self._pid_file is not None:
             self._pid_file.leave()
 
-    # For a succession
+    # The following methods are for a succession.
 
     def breed(self, order: Order, port: Port, *, held: bool) -> Generation:
-        """The next generation of balancers, for this order."""
+        """Make the next generation of balancers for this order."""
         settings, source = order.settings, order.source
         link = source or agent_link(settings, settings.agent.listen)
         shares = port.shares(settings.gateway.processes)
@@ -214,17 +218,17 @@ class Supervisor:
         )
 
     def note_port(self) -> None:
-        """Have the next supervisor know where clients are served."""
+        """Note the address in the pid file, for the next supervisor."""
         if self._pid_file is not None:
             self._pid_file.serve(self.port.asked, given=self.port.given)
 
     def look_after(self, generation: Generation) -> None:
-        """From now on this generation is the gateway's: it ends when one of them cannot go on."""
+        """From now on, end the gateway if a balancer of this generation cannot be kept running."""
         for child in generation.balancers:
             self.go_on(self._watch(child))
 
     def go_on(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have it done beside all else, until the end."""
+        """Run this in the background, until the end of the gateway."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -236,7 +240,7 @@ class Supervisor:
             self.reload.ask()
 
     async def _begin_agent(self, agent: Child) -> None:
-        """An agent that was left alone leaves its workers to ours first."""
+        """Start the agent, after the agent of a killed supervisor has left its workers to it."""
         old = self._legacy.agent
         if old is not None:
             await old.leave()
@@ -249,7 +253,7 @@ class Supervisor:
             self.look_after(self.generation)
             self._settled.set()
             return
-        if self._handing is not None:  # else the new ones would ask nobody for a queue
+        if self._handing is not None:  # the new balancers need the agent to get a queue
             await asyncio.wait({self._handing})
         if reason := await self._take_over():
             self.say(f"error: {reason}")
@@ -258,7 +262,10 @@ class Supervisor:
             self._settled.set()
 
     async def _take_over(self) -> str:
-        """The balancers that were left alone serve as long as it takes."""
+        """Take over from the balancers of a killed supervisor; return why it failed, if it did.
+
+        They serve for as long as the take-over takes.
+        """
         try:
             return await succeed(self, *self._order, for_ever)
         except SteelyardError as error:
@@ -273,7 +280,11 @@ class Supervisor:
         self._give_up()
 
     def _give_up(self) -> None:
-        """Balancers that were left alone are better than none."""
+        """End the gateway because of a failure.
+
+        Balancers of a killed supervisor go on serving if they have not been taken over yet: they
+        are better than none.
+        """
         self.abandoned = self.generation is self._legacy.balancers
         self.failed = True
         self._over.set()

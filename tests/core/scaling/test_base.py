@@ -1,4 +1,4 @@
-"""What policies share."""
+"""The parts that all policies share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from steelyard.core.scaling.base import Dwell, View, held
 
 
 def test_dwell_counts_from_the_first_moment_a_condition_holds():
-    """And starts again after a break."""
+    """The dwell time starts again after a break."""
     dwell = Dwell()
     assert [dwell.observe(c, t) for t, c in enumerate([True, True, False, True, True])] == [
         0,

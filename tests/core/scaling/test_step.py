@@ -1,4 +1,4 @@
-"""The step policy, as playbooks: a load over time, and what the policy says."""
+"""The step policy, as playbooks: a load over time, and the verdicts of the policy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def view(now: float, load: list[float], **changes) -> View:
 
 
 def after(policy: StepPolicy, seconds: float, load: list[float], **changes):
-    """The verdict once the load has lasted."""
+    """The verdict once the load has lasted for so many seconds."""
     policy.decide(view(0, load, **changes))
     return policy.decide(view(seconds, load, **changes))
 
@@ -28,7 +28,7 @@ def after(policy: StepPolicy, seconds: float, load: list[float], **changes):
     ("load", "seconds", "changes", "change", "reason"),
     [
         ([70, 60], 4, {}, +1, "mean U 65 ≥ 60, high for 4 s → +1"),
-        ([10, 85], 4, {}, +1, "U 85 ≥ 80 of w1, high for 4 s → +1"),
+        ([10, 85], 4, {}, +1, "U 85 of w1 ≥ 80, high for 4 s → +1"),
         ([70, 60], 3, {}, 0, "held: mean U 65 ≥ 60, high for 3 s of 4 s"),
         ([70, 60], 4, {"max": 2}, 0, "held: at max 2, mean U 65 ≥ 60, high for 4 s"),
         ([70, 60], 4, {"booting": 1}, 0, "held: 1 booting, mean U 65 ≥ 60, high for 4 s"),
@@ -40,24 +40,30 @@ def after(policy: StepPolicy, seconds: float, load: list[float], **changes):
             "held: cooldown 1.8 s left, mean U 65 ≥ 60, high for 4 s",
         ),
         ([5, 5], 10, {}, -1, "mean U 5 < 20 for 10 s → -1"),
-        ([5, 5], 10, {"max": 2}, -1, "mean U 5 < 20 for 10 s → -1"),  # at max, still down
+        ([5, 5], 10, {"max": 2}, -1, "mean U 5 < 20 for 10 s → -1"),  # goes down even at max
         ([5, 5], 9, {}, 0, "held: mean U 5 < 20 for 9 s of 10 s"),
         ([5, 5], 10, {"min": 2}, 0, "steady: at min 2, mean U 5"),
-        ([5, 5], 10, {"retirable": 0}, 0, "held: no worker may go yet, mean U 5 < 20 for 10 s"),
+        (
+            [5, 5],
+            10,
+            {"retirable": 0},
+            0,
+            "held: no worker may be retired yet, mean U 5 < 20 for 10 s",
+        ),
         ([5, 5], 10, {"last_action": 8}, 0, "held: cooldown 3.0 s left, mean U 5 < 20 for 10 s"),
-        ([0, 0, 0, 81], 20, {"max": 4}, 0, "held: at max 4, U 81 ≥ 80 of w3, high for 20 s"),
+        ([0, 0, 0, 81], 20, {"max": 4}, 0, "held: at max 4, U 81 of w3 ≥ 80, high for 20 s"),
         ([40, 40], 99, {}, 0, "steady: mean U 40 of 2 workers"),
         ([], 99, {}, 0, "steady: mean U 0 of 0 workers"),
     ],
 )
 def test_verdicts(load, seconds, changes, change, reason):
-    """Each verdict says what it saw."""
+    """Each verdict gives the measurements that led to it."""
     verdict = after(StepPolicy(STEP), seconds, load, **changes)
     assert (verdict.change, verdict.reason) == (change, reason)
 
 
 def test_a_break_in_the_load_restarts_the_dwell_time():
-    """High, then a breath, then high again is not high for long."""
+    """A load that is high again after a break has not been high for long."""
     policy = StepPolicy(STEP)
     policy.decide(view(0, [90]))
     policy.decide(view(3, [40]))
@@ -66,7 +72,7 @@ def test_a_break_in_the_load_restarts_the_dwell_time():
 
 
 def test_steps_are_cut_to_the_limits():
-    """S and R are at most what max and min leave."""
+    """S never exceeds max, and R never goes below min."""
     policy = StepPolicy(Step(up=5, down=5, dwell_up=0, dwell_down=0))
     assert policy.decide(view(0, [90, 90])).change == 2
     assert policy.decide(view(9, [1, 1, 1], retirable=9)).change == -2

@@ -1,1 +1,1 @@
-"""The tables of the file, by what they are about; `settings` has all of them."""
+"""The tables of the file, grouped by subject; `settings` has all of them."""

@@ -1,4 +1,4 @@
-"""The agent, and what it keeps and tells."""
+"""The agent, its store and its log."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ class Agent(Section):
     """The deployment agent."""
 
     rules: ClassVar[tuple[Rule, ...]] = (
-        Rule("0, or 1 second and more", ("lease",), lambda it: it.lease == 0 or it.lease >= 1),
         Rule(
-            "on_stop = leave with a lease: the workers are the next agent's",
+            "a lease of 0, or of at least 1 second",
+            ("lease",),
+            lambda it: it.lease == 0 or it.lease >= 1,
+        ),
+        Rule(
+            "on_stop = leave with a lease, because the next agent takes over the workers",
             ("lease", "on_stop"),
             lambda it: it.lease == 0 or it.on_stop == "leave",
         ),
@@ -27,37 +31,39 @@ class Agent(Section):
 
     listen: AddressText = key(
         Address("127.0.0.1", 8081),
-        "Where the agent serves its API and the queue.",
+        "Address at which the agent serves its API and the queue.",
         flag="--agent-listen",
     )
-    tick: Seconds = key(2.0, "Time between two measurements, decisions and queues.", gt=0)
+    tick: Seconds = key(
+        2.0, "Time between two ticks: each measures, decides and publishes the queue.", gt=0
+    )
     on_stop: Literal["stop", "leave"] = key(
-        "stop", "What happens to the workers when the agent is asked to stop."
+        "stop", "Whether the agent stops its workers or leaves them running when it is stopped."
     )
     lease: Seconds = key(
         0.0,
-        "With several agents of one application on one store: the first leads, the others stand by "
-        "and do not listen, and one takes over when the leader has not renewed its lease for so "
-        "long. 0: this agent is the only one.",
+        "For several agents of one application that share a store: the first one leads, the others "
+        "stand by and do not listen. One of them takes over if the leader has not renewed its "
+        "lease for this time. 0: this agent is the only one.",
         flag="--lease",
     )
 
 
 class Store(Section):
-    """What survives a restart."""
+    """Where the agent keeps what must survive a restart."""
 
     url: StoreUrl = key(
         "sqlite:",
-        "`sqlite:PATH` (no path: a file in the state folder), `redis://USER:PASSWORD@HOST:PORT/DB` "
-        "(needs `steelyard[redis]`; over TLS `rediss://…`, with `?ssl_ca_certs=PATH` for an "
-        "authority of your own) or `memory:`.",
+        "The store: `sqlite:PATH` (without a path, a file in the state folder), "
+        "`redis://USER:PASSWORD@HOST:PORT/DB` (needs `steelyard[redis]`; over TLS `rediss://…`, "
+        "with `?ssl_ca_certs=PATH` for a certificate authority of your own) or `memory:`.",
         flag="--store",
     )
 
 
 class Log(Section):
-    """What the agent and the balancers write about themselves."""
+    """The log of the agent and the balancers."""
 
     level: Literal["debug", "info", "warning", "error"] = key(
-        "info", "Least important message that is written.", flag="--log-level"
+        "info", "Messages of this level and of more important ones are logged.", flag="--log-level"
     )

@@ -1,4 +1,4 @@
-"""How workers are rated, and how many there are."""
+"""How the score of a worker is calculated, and how many workers there are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.config.values import (
 
 
 class Score(Section):
-    """How a worker is rated, 0…100 (docs/architecture.md has the formulas)."""
+    """How the score of a worker, 0…100, is calculated (docs/architecture.md has the formulas)."""
 
     rules: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -30,26 +30,33 @@ class Score(Section):
     network: float = key(0.15, "Weight of the network score.", ge=0)
     availability: float = key(0.25, "Weight of the availability score.", ge=0)
     network_capacity: float | None = key(
-        None, "MB/s that count as a full network; none: relative change counts.", gt=0
+        None,
+        "Capacity of the network in MB/s; none: the growth of the rate counts in place of its "
+        "share of the capacity.",
+        gt=0,
     )
-    history: Count = key(20, "Response times that are averaged.")
+    history: Count = key(20, "How many recent response times are averaged.")
     best: Count = key(10, "How many of the best response times are averaged.")
-    best_age: Seconds = key(300.0, "A best response time is forgotten after this.", gt=0)
-    smoothing: float = key(0.2, "Weight of the newest value in the smoothed one.", gt=0, le=1)
+    best_age: Seconds = key(300.0, "A best response time is forgotten after this time.", gt=0)
+    smoothing: float = key(
+        0.2, "Weight of the newest value in the smoothed availability.", gt=0, le=1
+    )
 
 
 class States(Section):
-    """Where utilization changes a worker's state."""
+    """The utilization at which a worker's state changes."""
 
     rules: ClassVar[tuple[Rule, ...]] = (
         Rule("low < high", ("low", "high"), lambda it: it.low < it.high),
-        # Otherwise a worker that was busy once could never be rated low again.
+        # Otherwise a worker that was busy once could never get back to LU.
         Rule("hysteresis < low", ("hysteresis", "low"), lambda it: it.hysteresis < it.low),
     )
 
     low: Percent = key(30.0, "Utilization below this is low (LU).")
     high: Percent = key(60.0, "Utilization from this on is high (HU).")
-    hysteresis: Percent = key(5.0, "How far below a cut utilization must fall to go back.")
+    hysteresis: Percent = key(
+        5.0, "How far utilization must fall below `low` or `high` for the state to change back."
+    )
 
 
 class Scaling(Section):
@@ -70,8 +77,8 @@ class Scaling(Section):
             lambda it: it.panic_window <= it.window,
         ),
         Rule(
-            # No wait says that there are enough workers, not that fewer would do.
-            "a target of utilization or in_flight, or both",
+            # A wait of 0 means that there are enough workers, not that fewer would be enough.
+            "a value for target_utilization or target_in_flight, or both",
             ("target_utilization", "target_in_flight"),
             lambda it: (it.target_utilization, it.target_in_flight) != (None, None),
         ),
@@ -79,57 +86,72 @@ class Scaling(Section):
 
     policy: Literal["step", "target", "predictive", "fixed"] = key(
         "step",
-        "The scaling policy: `step` adds and retires one by one, between `low` and `high`; "
-        "`target` has as many workers as carry `target_…` each; `predictive` looks as far ahead "
-        "as a worker takes to boot, besides; `fixed` keeps what there is.",
+        "The scaling policy: `step` adds and retires workers in steps, by `low` and `high`; "
+        "`target` has as many workers as needed for each to carry its `target_…`; `predictive` "
+        "does the same, and adds workers for the load expected when they have booted; `fixed` "
+        "keeps the number of workers.",
     )
-    min: Count = key(4, "Fewest workers; the first ones are never retired.", flag="--min")
+    min: Count = key(4, "Fewest workers; the first `min` workers are never retired.", flag="--min")
     max: Count = key(8, "Most workers.", flag="--max")
-    low: Percent = key(20.0, "Retire workers while mean utilization is below this.")
-    high: Percent = key(60.0, "Add workers when mean utilization reaches this.")
-    critical: Percent = key(80.0, "Add workers when one worker's utilization reaches this.")
-    up: Count = key(1, "How many workers one decision adds.")
-    down: Count = key(1, "How many workers one decision retires.")
-    cooldown: Seconds = key(5.0, "Time after a decision in which there is no other.")
-    dwell_up: Seconds = key(4.0, "How long the load must be high before workers are added.")
-    dwell_down: Seconds = key(30.0, "How long the load must be low before workers are retired.")
+    low: Percent = key(20.0, "`step` retires workers while mean utilization is below this.")
+    high: Percent = key(60.0, "`step` adds workers while mean utilization is at least this.")
+    critical: Percent = key(
+        80.0, "`step` adds workers while the utilization of any worker is at least this."
+    )
+    up: Count = key(1, "How many workers `step` adds at once.")
+    down: Count = key(1, "How many workers `step` retires at once.")
+    cooldown: Seconds = key(5.0, "Time after a change in which `step` makes no other.")
+    dwell_up: Seconds = key(4.0, "How long the load must be high before `step` adds workers.")
+    dwell_down: Seconds = key(30.0, "How long the load must be low before `step` retires workers.")
     target_utilization: Annotated[float, Field(gt=0, le=100)] | None = key(
-        80.0, "Mean utilization that `target` aims at; none: it does not count."
+        80.0, "Mean utilization that `target` aims at; none: utilization does not count."
     )
     spare: Annotated[float, Field(ge=0)] = key(
         1.5,
-        "Workers that `target` has beside the busy ones, at least, times their square root: "
-        "requests come by chance, and a small fleet needs a larger share for that than a large "
-        "one; 0: what utilization asks for, and no more.",
+        "`target` has at least this number times the square root of the busy workers as spare "
+        "workers. Requests arrive at random, so a small fleet needs a larger share of spare "
+        "workers than a large one. 0: only `target_utilization` counts.",
     )
     target_in_flight: Annotated[float, Field(gt=0)] | None = key(
         None,
-        "Open requests per worker that `target` aims at, those in the waiting line included; of "
-        "several targets the one that needs most workers counts.",
+        "Open requests per worker that `target` aims at, including requests that wait for a "
+        "worker. Of several targets the one that needs the most workers counts.",
     )
     target_wait: Seconds | None = key(
-        None, "Wait in the gateway's line from which on `target` adds workers.", gt=0
+        None,
+        "`target` adds workers if a request waits for a worker in the gateway for longer than "
+        "this.",
+        gt=0,
     )
-    tolerance: Percent = key(10.0, "How far off `target` may be before it changes anything.")
-    window: Seconds = key(30.0, "`target` goes by the mean over this time.", gt=0)
+    tolerance: Percent = key(
+        10.0, "`target` changes nothing if the need differs by at most so many percent."
+    )
+    window: Seconds = key(30.0, "`target` uses the mean need over this time.", gt=0)
     stabilization: Seconds = key(
-        120.0, "On the way down, the most workers that `target` wanted within this time count."
+        120.0,
+        "`target` retires workers only down to the most that it wanted within this time.",
     )
     panic_window: Seconds = key(
-        6.0, "Over this shorter time `target` looks out for more than it can wait with.", gt=0
+        6.0, "Shorter time over which `target` looks for a panic: a sudden need.", gt=0
     )
     panic: Annotated[float, Field(ge=100)] = key(
         150.0,
-        "That is, for a need of so many percent of the workers that serve: it is met at once, and "
-        "nobody is retired until there has been none for a `window`.",
+        "A need of at least so many percent of the workers that serve is a panic: it is met at "
+        "once, and no worker is retired until a `window` has passed without one.",
     )
-    history: Seconds = key(120.0, "Through so much of the past `predictive` draws its line.", gt=0)
-    drain: Seconds = key(30.0, "A retired worker is stopped after this even if it is not done.")
+    history: Seconds = key(
+        120.0, "Time in the past through which `predictive` draws its line.", gt=0
+    )
+    drain: Seconds = key(
+        30.0, "A retired worker is stopped after this time even if it has open exchanges."
+    )
     tunnel_drain: Seconds = key(
         3600.0,
-        "The same for a retired worker with open tunnels (WebSocket), if that is longer; five "
-        "seconds before its end WebSockets are closed with 1001. A gateway that stops does not "
-        "wait for it.",
+        "A retired worker with open tunnels (WebSocket) is stopped after this time, if it is "
+        "longer than `drain`; WebSockets are closed with 1001 five seconds before its end. A "
+        "gateway that stops does not wait for it.",
     )
-    backoff: Seconds = key(1.0, "Wait after a failed start; doubles with each failure in a row.")
-    backoff_max: Seconds = key(60.0, "Longest wait after a failed start.")
+    backoff: Seconds = key(
+        1.0, "Pause after a failed start; it doubles with each failure in a row."
+    )
+    backoff_max: Seconds = key(60.0, "Longest pause after a failed start.")

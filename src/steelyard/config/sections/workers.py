@@ -1,4 +1,4 @@
-"""What is served, where its workers run, and when they are well."""
+"""The application, where its workers run, and how they are probed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from steelyard.config.values import (
 
 
 class Application(Section):
-    """What is served."""
+    """The application that is served."""
 
     name: Name = key(
         "app", "Name of the application; it names workers, records and log files.", flag="--name"
@@ -34,13 +34,13 @@ class Application(Section):
     command: tuple[str, ...] = key(
         (),
         "The command of one worker, as a list of words or as one text that is split as a shell "
-        "would split it. `{port}` is filled in, and `$PORT` is set. In a container it takes the "
-        "place of the image's own.",
+        "would split it. `{port}` is replaced by the worker's port, and `$PORT` is set to it. In a "
+        "container it replaces the command of the image.",
     )
     directory: Path = key(
         Path(),
-        "Where the command of a process runs; for a command in the file, by default the file's "
-        "folder.",
+        "Folder in which the command of a process runs; for a command in the file, the folder of "
+        "the file by default.",
     )
     environment: dict[str, str] = key({}, "Variables added to the workers' environment.")
 
@@ -51,7 +51,7 @@ class Runtime(Section):
     rules: ClassVar[tuple[Rule, ...]] = (
         Rule("first port ≤ last port", ("ports",), lambda it: it.ports[0] <= it.ports[1]),
         Rule(
-            "kind docker or swarm for an image",
+            "kind = docker or swarm if there is an image",
             ("kind", "image"),
             lambda it: it.image is None or it.kind in {"docker", "swarm"},
         ),
@@ -59,14 +59,16 @@ class Runtime(Section):
 
     kind: Literal["process", "docker", "swarm", "stub"] = key(
         "process",
-        "What a worker is; docker where an image is given and no kind.",
+        "What a worker is: a process, a container, a service of a swarm, or simulated (stub); "
+        "docker if an image is given and no kind.",
         flag="--runtime",
     )
     ports: Ports = key(
         (21000, 29999),
-        "First and last port for processes; outside the range of outgoing connections.",
+        "First and last port for processes; the range should not overlap the system's range for "
+        "outgoing connections.",
     )
-    image: ImageName | None = key(None, "The image of a container.", flag="--image")
+    image: ImageName | None = key(None, "The image of the containers.", flag="--image")
     port: Port | None = key(
         None, "The port on which the application listens in its container.", flag="--port"
     )
@@ -80,16 +82,17 @@ class Runtime(Section):
         None, "The application's own Docker network; none: `steelyard-` and the application's name."
     )
     pull: Literal["missing", "always", "never"] = key(
-        "missing", "When the image is pulled, as the agent starts."
+        "missing", "Whether the agent pulls the image when it starts."
     )
-    volumes: Volumes = key((), "What is mounted into containers.")
+    volumes: Volumes = key((), "Volumes and folders that are mounted into containers.")
     capabilities: Capabilities = key(
         (), "Linux capabilities of a container; all others are dropped."
     )
     engines: EnginePlace | None = key(
         None,
-        "Where the engine of a swarm's node is, `{name}` and `{address}` being the node's. None: "
-        "workers on other nodes are not measured, and stop at the swarm's own pace.",
+        "Address of the engine of each node of a swarm; `{name}` and `{address}` stand for those "
+        "of the node. None: workers on other nodes are not measured, and the swarm decides how "
+        "fast they stop.",
     )
     constraints: Constraints = key((), "Which nodes of a swarm may run workers; none: all.")
     cpus: float | None = key(None, "CPU limit of one worker, in cores.", flag="--cpus", gt=0)
@@ -97,23 +100,23 @@ class Runtime(Section):
         None,
         "Memory limit of one worker.",
         flag="--memory",
-        ge=2**20,  # below that no program runs: whoever writes 512 means megabytes
+        ge=2**20,  # no program runs with less, so a user who writes 512 means megabytes
     )
     grace: Seconds = key(10.0, "Time between asking a worker to end and killing it.")
     log_size: Bytes = key(
         16 * 1024**2,
-        "A process whose log is larger begins a new one; one old log is kept. Containers: 10 MB, "
-        "three times.",
+        "A process whose log is larger than this begins a new one, and one old log is kept. "
+        "Containers keep three logs of 10 MB.",
         gt=0,
     )
     leftovers: Literal["adopt", "reap"] = key(
-        "adopt", "What the agent does on its start with workers of an earlier life."
+        "adopt", "Whether the agent adopts or stops workers of an earlier agent when it starts."
     )
 
     @model_validator(mode="before")
     @classmethod
     def _image_means_docker(cls, data: Any) -> Any:
-        """`steelyard up --image app:1 --port 8000` says enough."""
+        """Make docker the default kind if there is an image: `steelyard up --image app:1`."""
         if isinstance(data, dict) and data.get("image") and "kind" not in data:
             return {**data, "kind": "docker"}
         return data
@@ -124,14 +127,17 @@ class Probe(Section):
 
     path: UrlPath | None = key(
         None,
-        "HTTP path that answers 200…399 when the worker is ready. None: its port must accept, "
-        "which does not tell a worker that hangs.",
+        "HTTP path that is answered with 200…399 when the worker is ready. None: it is enough that "
+        "the port accepts connections, which does not detect a worker that hangs.",
         flag="--health-path",
     )
     interval: Seconds = key(1.0, "Time between two probes of a worker.", gt=0)
     timeout: Seconds = key(2.0, "A probe that takes longer has failed.", gt=0)
-    failures: Count = key(2, "Failed probes in a row that take a worker out of the ring.")
+    failures: Count = key(2, "Failed probes in a row after which a worker gets no requests.")
     boot: Seconds = key(
-        30.0, "A worker not ready by then is replaced.", flag="--boot-timeout", gt=0
+        30.0,
+        "A worker that is not ready within this time is replaced.",
+        flag="--boot-timeout",
+        gt=0,
     )
-    hung: Seconds = key(20.0, "A worker whose probes fail this long is replaced.", gt=0)
+    hung: Seconds = key(20.0, "A worker whose probes have failed for this time is replaced.", gt=0)

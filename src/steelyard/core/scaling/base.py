@@ -1,7 +1,7 @@
-"""What a scaling policy sees and what it says.
+"""What a scaling policy sees and what it returns.
 
 A policy is deterministic: it may remember what it saw (how long the load has been high), but it
-reads no clock. Whoever asks it, the agent or the lab, tells it the time.
+reads no clock. Its caller, the agent or the lab, passes the time in.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ class View:
     """The fleet, as far as a policy may know it."""
 
     now: float
-    workers: int  # booting or serving: all that are not on their way out
-    booting: int
+    workers: int  # workers that boot or serve, and those still to be started
+    booting: int  # workers that boot, and those still to be started
     min: int
     max: int
     utilization: Mapping[str, float] = field(default_factory=dict)  # of serving workers, by name
-    retirable: int = 0  # workers that may be retired now: not default, and as `spares_busy` says
-    last_action: float | None = None  # when the number of workers was last changed by a policy
-    open: int = 0  # exchanges at all balancers, those in their waiting lines included
-    completed: int = 0  # requests that balancers have reported as answered or failed, ever
-    wait: float = 0.0  # longest wait in a line now, seconds
-    boot: float | None = None  # the longest that recent workers took to be ready, seconds
+    retirable: int = 0  # workers that may be retired now: not default, and not spared as busy
+    last_action: float | None = None  # when the policy last changed the number of workers
+    open: int = 0  # open exchanges at all balancers, and requests that wait for a worker
+    completed: int = 0  # requests reported as answered, failed or refused, ever
+    wait: float = 0.0  # the longest time that a request has waited for a worker, seconds
+    boot: float | None = None  # the longest time that a recent worker took to be ready, seconds
 
     @property
     def mean(self) -> float:
@@ -36,24 +36,24 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How many workers to add (or retire, below 0), and why."""
+    """How many workers to add (a negative change: to retire), and why."""
 
     change: int
     reason: str
 
 
 class Policy(Protocol):
-    """Decides from a view."""
+    """Decides from a view how many workers to add or retire."""
 
     name: str
-    spares_busy: bool  # it retires only workers that have been LU for long enough, as in the paper
+    spares_busy: bool  # it retires only workers that have long been in LU, as in the paper
 
     def decide(self, view: View) -> Verdict:
-        """The verdict for this moment; called once a tick with a time that never goes back."""
+        """The verdict for this moment; called once per tick with a time that never goes back."""
 
 
 def held(reason: str) -> Verdict:
-    """No change, although there was a reason for one."""
+    """A verdict without a change although there was a reason for one."""
     return Verdict(0, f"held: {reason}")
 
 

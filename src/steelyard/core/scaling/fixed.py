@@ -1,4 +1,4 @@
-"""The number of workers stays within its limits as it is."""
+"""The fixed policy: the number of workers stays as it is, within its limits."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from steelyard.core.scaling.base import Verdict, View
 
 @dataclass(slots=True)
 class Fixed:
-    """Never changes anything."""
+    """Never changes the number of workers."""
 
     name: str = "fixed"
     spares_busy: bool = True
 
     def decide(self, view: View) -> Verdict:
-        return Verdict(0, f"steady: policy fixed keeps {view.workers}")
+        return Verdict(0, f"steady: the fixed policy keeps {view.workers} workers")

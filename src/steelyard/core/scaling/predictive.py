@@ -1,8 +1,8 @@
-"""Target tracking with a look ahead: what will be needed when a worker begun now is ready.
+"""Target tracking with a forecast: how many workers will be needed when one started now is ready.
 
-The forecast is a straight line through the needs of the last minutes, read as far ahead as workers
-took to boot. It can only add to what `target` wants: a forecast that is wrong costs a worker for a
-while, never a request.
+The forecast is a straight line through the needs of the last minutes, extended by the time that
+workers took to boot. It can only add workers to those that `target` wants: a wrong forecast costs a
+worker for a while, never a request.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from steelyard.core.scaling.base import Verdict, View
 from steelyard.core.scaling.need import Need
 from steelyard.core.scaling.target import TargetPolicy, Tracking, Wanted, nothing
 
-LEAST = 5  # moments; a line through fewer follows the noise
+LEAST = 5  # the fewest moments for a forecast; a line through fewer points follows the noise
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Times in seconds."""
+    """The times of a forecast, in seconds."""
 
-    history: float = 120.0
-    boot: float = 10.0  # until a worker's boot has been seen
+    history: float = 120.0  # how far back the line reaches
+    boot: float = 10.0  # how far ahead to look until the first boot has been measured
 
 
 @dataclass(slots=True)
 class PredictivePolicy:
-    """A target, and a line."""
+    """Decides as `TargetPolicy` does, with the need of the forecast besides."""
 
     tracking: Tracking = field(default_factory=Tracking)
     forecast: Forecast = field(default_factory=Forecast)
@@ -47,7 +47,7 @@ class PredictivePolicy:
         return target.settle(view, *target.wanted(view), *self._ahead(view))
 
     def _ahead(self, view: View) -> list[Wanted]:
-        """What the line says; nothing when it falls, or is too short."""
+        """The number of workers by the forecast; none if the need falls or has few moments."""
         ahead = self.forecast.boot if view.boot is None else view.boot
         moments = list(self._target.needs.since(view.now - self.forecast.history))
         if len(moments) < LEAST:
@@ -55,7 +55,8 @@ class PredictivePolicy:
         line = _line([m.at - view.now for m in moments], [m.need.workers for m in moments])
         if line.slope <= 0:
             return []
-        need = Need(line.intercept + line.slope * ahead, f"{line.slope * 60:+.1f} a minute")
+        why = f"forecast, the need changes by {line.slope * 60:+.1f} a minute"
+        need = Need(line.intercept + line.slope * ahead, why)
         return [self._target.rounded(need, view, f"in {ahead:.0f} s")]
 
 

@@ -1,9 +1,10 @@
-"""The paper's rule (seed 000, 3.4), with its slips mended.
+"""The paper's rule (seed 000, 3.4), with its errors corrected.
 
-Up by S, to at most max, when mean U ≥ high or any U ≥ critical. Down by R, to at least min, when
-mean U < low. Either must hold for a dwell time, and a cooldown follows each action. At max the
-rule can still go down. Nothing is added while a worker boots: capacity is already on its way,
-and the start-up load of one worker must not call for the next (kubernetes#28692).
+The fleet grows by S workers, up to max, if the mean U ≥ high or any U ≥ critical. It shrinks by R
+workers, down to min, if the mean U < low. Either condition must hold for a dwell time, and a
+cooldown follows each action. At max the rule can still go down. No worker is added while another
+boots: capacity is already on its way, and the start-up load of one worker must not be the reason
+for the next (kubernetes#28692).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class StepPolicy:
         if view.mean >= self.step.high:
             return f"mean U {view.mean:.0f} ≥ {self.step.high:g}"
         if view.utilization[worst] >= self.step.critical:
-            return f"U {view.utilization[worst]:.0f} ≥ {self.step.critical:g} of {worst}"
+            return f"U {view.utilization[worst]:.0f} of {worst} ≥ {self.step.critical:g}"
         return ""
 
     def _grow(self, view: View, cause: str, high_for: float) -> Verdict:
@@ -73,7 +74,7 @@ class StepPolicy:
         if change <= 0:
             return Verdict(0, f"steady: at min {view.min}, mean U {view.mean:.0f}")
         if view.retirable == 0:
-            return held(f"no worker may go yet, {cause}")
+            return held(f"no worker may be retired yet, {cause}")
         change = min(change, view.retirable)
         return self._unless_early(view, -change, cause, low_for, self.step.dwell_down)
 

@@ -1,10 +1,10 @@
-"""Target tracking, as Kubernetes' HPA and Knative do it: each worker carries what it is meant to.
+"""Target tracking, as Kubernetes' HPA and Knative do it: each worker carries its target.
 
-Workers needed are the mean over a window, rounded up; a number that is off by no more than the
-tolerance stays. On the way down the greatest need of the stabilisation window counts (HPA), so
-that a lull does not cost workers that are wanted again a minute later. On the way up a short window
-looks for panic (Knative): a need of far more than what serves is met at once, and until there has
-been none for a whole window nobody is retired.
+The number of workers wanted is the mean need over a window, rounded up; it stays the same if the
+need differs by no more than the tolerance. On the way down the greatest number wanted within the
+stabilisation window counts (HPA), so that a lull does not cost workers that are wanted again a
+minute later. On the way up a short window looks for panic (Knative): a need for far more workers
+than serve now is met at once, and no worker is retired until a whole window has passed without one.
 
 Any worker that is not a default one may be retired, busy or not (docs/decisions/0021).
 """
@@ -19,23 +19,23 @@ from typing import NamedTuple
 from steelyard.core.scaling.base import Verdict, View, held
 from steelyard.core.scaling.need import Need, Needs, Targets
 
-SLIP = 1e-9  # 3.0000000001 workers are 3
+SLIP = 1e-9  # for rounding errors: a need of 3.0000000001 workers is 3
 
 
 @dataclass(frozen=True, slots=True)
 class Tracking:
-    """How a target is followed; times in seconds, shares in percent."""
+    """The settings of target tracking; times in seconds, shares in percent."""
 
     targets: Targets = field(default_factory=Targets)
     tolerance: float = 10.0
     window: float = 30.0
     stabilization: float = 120.0
     panic_window: float = 6.0
-    panic: float = 150.0  # of what serves
+    panic: float = 150.0  # a need of so many percent of the serving workers is a panic
 
 
 class Wanted(NamedTuple):
-    """So many workers; of several the greatest counts."""
+    """A number of workers and its reason; the greatest of several counts."""
 
     workers: int
     why: str
@@ -43,12 +43,12 @@ class Wanted(NamedTuple):
 
 @dataclass(slots=True)
 class TargetPolicy:
-    """Remembers what was needed, and what was wanted."""
+    """Remembers how many workers were needed, and how many it wanted."""
 
     tracking: Tracking = field(default_factory=Tracking)
     name: str = "target"
     spares_busy: bool = False
-    memory: float = 0.0  # seconds of need that are kept, when more than this policy asks for
+    memory: float = 0.0  # seconds for which needs are kept, if longer than both windows
     needs: Needs = field(init=False)
     _wanted: deque[tuple[float, int]] = field(default_factory=deque)
     _panicked: float | None = None
@@ -63,7 +63,7 @@ class TargetPolicy:
         return self.settle(view, *self.wanted(view)) if self.needs.known else nothing(view)
 
     def wanted(self, view: View) -> list[Wanted]:
-        """What the window, and a panic, ask for."""
+        """The numbers of workers wanted by the mean over the window, and by a panic."""
         tracking = self.tracking
         return [
             self.rounded(self.needs.mean(tracking.window), view, f"over {tracking.window:g} s"),
@@ -71,13 +71,13 @@ class TargetPolicy:
         ]
 
     def rounded(self, need: Need, view: View, when: str) -> Wanted:
-        """Whole workers; as many as there are when the need is about that."""
+        """The need as whole workers; the present number if the need is within the tolerance."""
         close = abs(need.workers - view.workers) <= view.workers * self.tracking.tolerance / 100
         count = view.workers if close else ceil(need.workers - SLIP)
-        return Wanted(count, f"need {need.workers:.1f} {when} ({need.why})")
+        return Wanted(count, f"{need.workers:.1f} workers needed {when} ({need.why})")
 
     def settle(self, view: View, *wishes: Wanted) -> Verdict:
-        """The greatest wish, unless others of late were greater still."""
+        """The verdict for the greatest wish; on the way down recent greater wishes count, too."""
         wish = max(wishes)
         count = max(view.min, min(wish.workers, view.max))
         before = self._greatest_of_late(view, count)
@@ -85,7 +85,7 @@ class TargetPolicy:
             return self._grow(view, count, wish.why)
         if count < view.workers:
             return self._shrink(view, before, wish.why)
-        return Verdict(0, f"steady: {wish.why}, {view.workers} workers")
+        return Verdict(0, f"steady with {view.workers} workers: {wish.why}")
 
     def _panic(self, view: View) -> list[Wanted]:
         tracking = self.tracking
@@ -95,11 +95,15 @@ class TargetPolicy:
         if self._panicked is None or view.now - self._panicked >= tracking.window:
             return []
         wanted = self.rounded(need, view, f"over {tracking.panic_window:g} s: panic")
-        return [wanted, Wanted(view.workers, f"panic {view.now - self._panicked:.0f} s ago")]
+        keep = f"no worker is retired, the last panic was {view.now - self._panicked:.0f} s ago"
+        return [wanted, Wanted(view.workers, keep)]
 
     def _greatest_of_late(self, view: View, count: int) -> int:
-        """A policy that begins has seen nothing yet: what it finds there was wanted until now, or
-        an agent's restart would cost a busy fleet its workers."""
+        """The greatest number of workers wanted within the stabilisation window.
+
+        A new policy has seen nothing yet, so it takes the workers that it finds for wanted:
+        otherwise a restart of the agent would cost a busy fleet its workers.
+        """
         if not self._wanted:
             self._wanted.append((view.now, view.workers))
         self._wanted.append((view.now, count))
@@ -115,13 +119,14 @@ class TargetPolicy:
 
     def _shrink(self, view: View, count: int, why: str) -> Verdict:
         if count >= view.workers:
-            return held(f"{count} wanted within {self.tracking.stabilization:g} s, {why}")
+            lately = f"within the last {self.tracking.stabilization:g} s"
+            return held(f"{count} workers were wanted {lately}, {why}")
         change = min(view.workers - count, view.retirable)
         if change <= 0:
-            return held(f"no worker may go yet, {why}")
+            return held(f"no worker may be retired yet, {why}")
         return Verdict(-change, f"{why} → {-change:+d}")
 
 
 def nothing(view: View) -> Verdict:
-    """Nobody serves, so nothing is measured."""
-    return held(f"nothing measured, {view.workers} workers")
+    """The verdict while no worker has served yet, so that nothing is measured."""
+    return held(f"nothing is measured, as none of {view.workers} workers has served yet")
