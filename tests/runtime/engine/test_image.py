@@ -88,7 +88,7 @@ async def test_always_takes_the_newest_and_else_what_is_there(
         await image.prepare(client)
         assert source.asked > asked
     await image.prepare(client)
-    assert "going on with the one that is there" in caplog.text
+    assert "using the image that is already here" in caplog.text
     await client.images.delete(source.image)
 
 

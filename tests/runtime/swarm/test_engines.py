@@ -48,7 +48,7 @@ async def test_others_are_where_the_setting_says(swarm: Swarm, client: Docker) -
     assert await engines.of(AWAY) is None
     [note] = engines.notes
     assert note.startswith(
-        f"the usage of workers on node elm is not seen: no Docker engine at "
+        f"the usage of workers on node elm is not measured: no Docker engine at "
         f"unix://{swarm.manager.folder}/elm.sock"
     )
     await engines.close()
