@@ -1,6 +1,4 @@
-"""Splits the text of a log into lines, within bounds: some programs print 100 MB without a
-newline.
-"""
+"""Splits the text of a log into lines, within bounds: a line may have 100 MB before its newline."""
 
 from __future__ import annotations
 

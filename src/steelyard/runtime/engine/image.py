@@ -146,8 +146,8 @@ class Image:
     def _unknown(self, error: DockerError) -> ImageError:
         return ImageError(
             f"the image {self.name} cannot be pulled: {error.message}",
-            hint="is its name right? One of your own: docker build -t NAME …; one of a private "
-            "registry: docker login, docker pull, and --runtime-pull missing",
+            hint="is its name right? For your own image: docker build -t NAME …; for an image in a "
+            "private registry: docker login, docker pull, and --runtime-pull missing",
         )
 
     def _given_up(self, error: DockerError) -> PullError:
