@@ -78,7 +78,7 @@ async def test_another_program_in_the_agents_place_is_told(tmp_path: Path, answe
     (tmp_path / "token").write_text(TOKEN)
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         address = Address("127.0.0.1", server.sockets[0].getsockname()[1])
-        with pytest.raises(RefusedError, match="is no agent"):
+        with pytest.raises(RefusedError, match="is not an agent"):
             await asyncio.to_thread(AgentClient(address, tmp_path / "token").status)
 
 

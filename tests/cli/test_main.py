@@ -185,9 +185,9 @@ def test_a_runtime_that_lacks_its_engine_is_told_at_once(tmp_path, command):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["scale"], "say a number of workers, or --min and/or --max, or --reset"),
-        (["scale", "3", "--min", "2"], "say a number of workers, or --min and/or --max"),
-        (["scale", "3", "--reset"], "say a number of workers, or --min and/or --max"),
+        (["scale"], "give a number of workers, or --min and/or --max, or --reset"),
+        (["scale", "3", "--min", "2"], "give a number of workers, or --min and/or --max"),
+        (["scale", "3", "--reset"], "give a number of workers, or --min and/or --max"),
     ],
 )
 def test_scale_wants_one_or_the_other(words, said):

@@ -30,11 +30,11 @@ JOIN = ("--join", "tcp/127.0.0.1:1")
         (("worker", "math:sqrt", "--listen", "tcp/0.0.0.0:0"), "neither on loopback nor encrypted"),
         (("run", "math:sqrt", "no-such-file", *JOIN), "no-such-file: No such file"),
         (("status", "--certs", "no-such-folder", *JOIN), "no-such-folder is not a folder"),
-        (("run", "math:sqrt", "no-such-file"), "it is not said where the mesh is"),
+        (("run", "math:sqrt", "no-such-file"), "no endpoint of the mesh is given"),
         (("run", "math", "no-such-file", *JOIN), "“math” is not the name of a function"),
-        (("run", "math:sqrt", __file__, *JOIN, "--out", __file__), "is where the units are"),
-        (("status",), "it is not said where the mesh is"),
-        (("status", "--member", "alpha", *JOIN), "--member names certificates"),
+        (("run", "math:sqrt", __file__, *JOIN, "--out", __file__), "is the file of the units"),
+        (("status",), "no endpoint of the mesh is given"),
+        (("status", "--member", "alpha", *JOIN), "--member needs --certs"),
         (("run", "math:sqrt", "/dev/null", "--weight", "0", *JOIN), "is not a weight"),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_file_is_not_a_module(words: tuple[str, ...], name: str, hint: str) ->
 @pytest.mark.parametrize(
     ("text", "told", "hint"),
     [
-        ("\nraise RuntimeError('no')", "RuntimeError: no", "mend it"),
+        ("\nraise RuntimeError('no')", "RuntimeError: no", "fix the module"),
         ("\nimport no_such_lib", "No module named 'no_such_lib'", "install no_such_lib for "),
     ],
 )

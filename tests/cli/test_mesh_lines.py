@@ -72,7 +72,7 @@ def test_a_line_that_is_no_unit_is_told(tmp_path: Path, line: bytes, told: str) 
 def test_a_line_that_is_to_be_spread_is_a_list(tmp_path: Path) -> None:
     """Of arguments."""
     assert read(tmp_path / "units", b"[1, 2]\n", spread=True) == [[1, 2]]
-    with pytest.raises(UsageError, match="line 1 is no list"):
+    with pytest.raises(UsageError, match="line 1 is not a list"):
         read(tmp_path / "units", b"1\n", spread=True)
 
 

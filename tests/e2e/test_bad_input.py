@@ -95,7 +95,7 @@ def test_a_command_that_does_not_exist_is_told_before_anything_starts(gateway):
     error, *hints = g.output().splitlines()
     assert error.startswith("error: command: no-such-program-here: not found")
     assert "PATH" in error
-    assert hints == ["  → `steelyard check` tells all it looks at"]
+    assert hints == ["  → `steelyard check` shows every check"]
     assert [file.name for file in g.home.iterdir()] == ["up.log"]
 
 
