@@ -58,7 +58,7 @@ def test_healthy_is_who_accepts() -> None:
 def test_nobody_listens() -> None:
     """Then it does not serve."""
     done = check()
-    assert (done.returncode, done.stderr) == (1, "nobody listens\n")
+    assert (done.returncode, done.stderr) == (1, "no port is listening\n")
 
 
 def test_who_listens_but_does_not_accept() -> None:
