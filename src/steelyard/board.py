@@ -28,8 +28,9 @@ def board_name(token: str) -> str:
 
 
 def peer_of(sock: socket.socket) -> Peer:
-    """The peer's credentials from the kernel; a listener's are those of the time it began to
-    listen.
+    """The peer's credentials from the kernel.
+
+    For a listener they are those of the time when it began to listen.
     """
     data = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(data)

@@ -73,9 +73,7 @@ class PeerOwners:
         return None if found is None else found.uid
 
     def of_listener(self, family: int, address: tuple[str, int]) -> int | None:
-        """The user id that listens on an address of this machine; None if there is none, or
-        unknown.
-        """
+        """The user id that listens on an address of this machine; None if none is known."""
         try:
             found = self._find(family, address, _ANYWHERE[family])
         except OSError:

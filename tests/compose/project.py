@@ -68,9 +68,7 @@ class Project:
         return await asyncio.to_thread(lambda: self.compose(*words, **variables))
 
     def build(self) -> None:
-        """Build the image as a user does, with pip using a folder of wheels; or load an earlier
-        build.
-        """
+        """Build the image as a user does, with local wheels for pip; or load an earlier build."""
         kept = CACHE / f"image-{context()}.tar"
         if kept.exists():
             self._docker("load", "--input", str(kept))

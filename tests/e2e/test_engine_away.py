@@ -112,9 +112,7 @@ async def test_ports_that_go_with_the_engine_are_no_reason_to_replace_a_worker(e
     "gateway", ["docker", pytest.param("swarm", marks=pytest.mark.needs("swarm"))], indirect=True
 )
 async def test_workers_that_went_with_their_engine_are_replaced_at_once(gateway):
-    """Without live-restore, a returning engine ends its workers; they do not count as failed
-    starts.
-    """
+    """A returning engine without live-restore ends its workers; no start counts as failed."""
     # A swarm takes a while to know which of its tasks have ended, so the limit for hung workers is
     # high.
     g = gateway(*THREE, "--probe-hung", "60").start()

@@ -94,9 +94,7 @@ async def test_a_killed_agent_comes_back_to_the_same_workers(gateway):
 
 @each_runtime
 async def test_what_changed_while_no_agent_looked_is_put_right(gateway):
-    """A record without a worker is deleted, a worker without a record stays, a lost one is
-    replaced.
-    """
+    """Records without workers are deleted, workers without records stay, lost ones are replaced."""
     first = gateway("--min", "3", "--max", "3", *QUICK).start()
     before = await first.ready()
     pids = first.worker_pids()
@@ -149,9 +147,7 @@ async def test_a_killed_balancer_costs_at_most_the_requests_it_held(gateway):
 
 
 async def test_a_hung_worker_leaves_the_ring_and_is_replaced(gateway):
-    """A worker stopped by SIGSTOP accepts connections, but never answers; its health check shows
-    that.
-    """
+    """A suspended worker accepts connections, but never answers; its health check fails."""
     g = gateway(
         "--min", "2", "--max", "2", *QUICK, "--health-path", "/health",
         "--probe-timeout", "0.5", "--probe-hung", "3", "--gateway-answer-timeout", "30",

@@ -23,9 +23,7 @@ def memory(gateway: Gateway) -> int:
 
 
 async def test_requests_are_spread_over_all_workers(gateway):
-    """With weighted_ring, four workers get about equal shares; the default policy prefers fast
-    ones.
-    """
+    """With weighted_ring, four workers get about equal shares; the default prefers fast ones."""
     g = gateway("--min", "4", "--max", "4", "--policy", "weighted_ring").start()
     await g.ready()
     load = Load(g.port, "/whoami")

@@ -49,9 +49,7 @@ def lab_efficiency(
     out: OutOption = None,
     page: PageOption = None,
 ) -> None:
-    """Measure how exact the shares of weighted choices are: the paper's two scenarios (section
-    3.5).
-    """
+    """Measure how exact the shares of weighted choices are: the paper's section 3.5."""
     lab = Lab("efficiency", json, out, page)
     lab.run(lab.module.Efficiency(requests=requests, runs=runs, seed=seed))
 
@@ -71,8 +69,9 @@ def lab_makespan(
     out: OutOption = None,
     page: PageOption = None,
 ) -> None:
-    """Compare how far policies overload their fullest worker, and the cost of stale data (section
-    8).
+    """Compare how far policies overload their fullest worker, and the cost of stale data.
+
+    This is section 8 of the paper.
     """
     lab = Lab("makespan", json, out, page)
     lab.run(lab.module.Makespan(runs=runs, tasks=tasks, requests=requests, seed=seed))
@@ -91,8 +90,9 @@ def lab_timeseries(
     out: OutOption = None,
     page: PageOption = None,
 ) -> None:
-    """Show utilization from queue to queue, and which workers get the next requests (section
-    3.5.3).
+    """Show utilization from queue to queue, and which workers get the next requests.
+
+    This is section 3.5.3 of the paper.
     """
     lab = Lab("timeseries", json, out, page)
     lab.run(lab.module.Timeseries(runs=runs, seconds=seconds, load=load, seed=seed))

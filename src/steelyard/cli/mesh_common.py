@@ -106,8 +106,9 @@ class Where:
     lease: float = 1.5
 
     def check_way(self) -> None:
-        """Raise UsageError without a way to other nodes; a worker may wait for them, a client may
-        not.
+        """Raise UsageError if no option leads to other nodes.
+
+        A worker may wait for other nodes to come, so only clients are checked.
         """
         if not (self.join or self.listen or self.multicast):
             raise UsageError(

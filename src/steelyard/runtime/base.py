@@ -73,10 +73,10 @@ class Runtime(Protocol):
         """Start one worker; raise StartError if its command cannot be run at all."""
 
     async def stop(self, name: str, grace: float) -> None:
-        """Ask the worker to end, kill it after `grace` seconds, and return when nothing of it is
-        left.
+        """Ask the worker to end, and kill it after `grace` seconds.
 
-        A worker that does not run counts as stopped. With `grace` 0 it is killed at once.
+        Return when nothing of the worker is left. A worker that does not run counts as stopped.
+        With `grace` 0 it is killed at once.
         """
 
     async def running(self) -> list[Running]:

@@ -181,9 +181,7 @@ def _tree(group: Path) -> list[Path]:
 
 
 def _says(pid: str, group: Path) -> bool:
-    """Whether the process is in a group whose last names are steelyard, the application and the
-    worker.
-    """
+    """Whether the process is in a group that ends with steelyard/APPLICATION/WORKER."""
     try:
         memberships = Path("/proc", pid, "cgroup").read_text()
     except OSError:

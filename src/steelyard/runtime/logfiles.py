@@ -98,9 +98,7 @@ class LogFiles:
         return self.begin(name, lines).text.decode(errors="replace")
 
     def begin(self, name: str, lines: int | None) -> Block:
-        """The last lines of a worker's log and the place after them; with None, the place at its
-        start.
-        """
+        """The last lines of a worker's log and the place after them; with None, its start."""
         with self._lock:
             try:
                 with self._path(name).open("rb") as file:
@@ -117,8 +115,9 @@ class LogFiles:
             return Block(self._older(name, lines - text.count(b"\n")) + text, place)
 
     def read_on(self, name: str, place: Place) -> Block:
-        """Read the next block from a place on, across rotations; no file stays open between two
-        calls.
+        """Read the next block from a place on, across rotations.
+
+        No file stays open between two calls.
         """
         with self._lock:
             turn, path = self._turns[name], self._path(name)

@@ -59,9 +59,7 @@ def claims(environment: Mapping[str, str], home: str, application: str) -> bool:
 
 
 def read_mark(environment: Mapping[str, str]) -> Mark | None:
-    """Read the mark from an environment; None if there is none, or if no agent could have written
-    it.
-    """
+    """Read the mark from an environment; None if no agent can have written it."""
     try:
         mark = Mark(
             home=environment[_HOME],

@@ -1,10 +1,10 @@
-"""Orphans: processes whose parent has ended become children of the agent where cgroups cannot be
-made.
+"""Orphans: makes processes whose parent has ended children of the agent.
 
-The agent is a child subreaper then (PR_SET_CHILD_SUBREAPER, prctl(2)): a descendant whose parent
-has ended becomes the agent's child. Such a child certainly came from a worker: it is not in the
-agent's own session, and the agent starts nothing but workers in sessions of their own. But nobody
-can tell which worker it came from. So it lives until no worker is left that could have started it.
+That is done where no control group can be made. The agent is a child subreaper then
+(PR_SET_CHILD_SUBREAPER, prctl(2)): a descendant whose parent has ended becomes the agent's child.
+Such a child certainly came from a worker: it is not in the agent's own session, and the agent
+starts nothing but workers in sessions of their own. But nobody can tell which worker it came from.
+So it lives until no worker is left that could have started it.
 
 Orphans of an adopted worker go to init, as that worker is not a descendant of this agent.
 """
@@ -55,9 +55,7 @@ class Orphans:
         ]
 
     def reap(self, known: Collection[Process]) -> None:
-        """Reap the zombies among the orphans; `known` are workers, which are reaped after their
-        sweep.
-        """
+        """Reap the zombies among the orphans, but not `known`, which are workers."""
         for stat in self._children() if self._ours else ():
             if not stat.alive and stat.process not in known and self._is_orphan(stat):
                 with contextlib.suppress(ChildProcessError):

@@ -38,9 +38,7 @@ class Stat:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is neither a zombie (Z) nor dead (X): such a process only waits to be
-        reaped.
-        """
+        """Whether the process is neither a zombie (Z) nor dead (X)."""
         return self.state not in "ZX"
 
 

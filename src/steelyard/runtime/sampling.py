@@ -63,9 +63,7 @@ def cpu_wait(pid: int) -> float:
 
 
 def _read(path: Path) -> str:
-    """The text of a file in /proc; empty if the process has just ended or the kernel lacks the
-    file.
-    """
+    """The text of a file in /proc; empty if the process or the file does not exist."""
     try:
         return path.read_text(errors="replace")
     except OSError:

@@ -46,8 +46,9 @@ class Seal:
 
 
 def open_seal(folder: Path) -> Seal:
-    """Open the seal of a state folder; the first call makes the folder private and creates its
-    secret.
+    """Open the seal of a state folder; the first call creates its secret.
+
+    Every call makes the folder private.
     """
     open_state_folder(folder)
     try:

@@ -137,9 +137,7 @@ class StubRuntime:
     async def lines(
         self, name: str, last: int | None, shown: Shown, *, follow: bool
     ) -> AsyncGenerator[Line]:
-        """Yield the lines that the worker printed, and with `follow` those that it prints until its
-        end.
-        """
+        """Yield the lines that the worker printed; with `follow`, go on until it ends."""
         await self.logs(name, 0)
         printed = self.machine.logs[name]
         told = len(printed)

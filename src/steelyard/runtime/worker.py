@@ -56,8 +56,9 @@ class Worker:
         self.asked = True
 
     async def insist(self) -> None:
-        """Send SIGKILL to all processes; those forked meanwhile are killed after the leader has
-        ended.
+        """Send SIGKILL to all processes.
+
+        Processes that are forked meanwhile are killed after the leader has ended.
         """
         self.asked = self.insisted = True
         send(self.process, signal.SIGKILL)
@@ -79,11 +80,10 @@ class Worker:
         os.close(self.pidfd)
 
     async def _sweep(self) -> None:
-        """Wait until the remains have ended; kill them, unless SIGTERM was sent and the grace still
-        runs.
+        """Wait until the remains have ended.
 
-        A shell dies of SIGTERM at once, while the server that it started still finishes its
-        requests.
+        Kill them, unless SIGTERM was sent and the grace still runs: a shell dies of SIGTERM at
+        once, while the server that it started still finishes its requests.
         """
         spared = self.asked and not self.insisted
         while left := await (self._remains() if spared else self._kill_remains()):

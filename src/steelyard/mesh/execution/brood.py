@@ -82,8 +82,9 @@ class Brood:
         return line
 
     def _say(self, words: str, fds: Sequence[int] = ()) -> None:
-        """Send a message to the nursery; a dead nursery is noticed elsewhere, when it closes its
-        socket.
+        """Send a message to the nursery.
+
+        A dead nursery is noticed elsewhere, by its closed socket.
         """
         for _ in range(TRIES):
             try:

@@ -109,9 +109,7 @@ class Dealer:
             self._timed += unit.deadline is not None
 
     def deal(self) -> Iterator[tuple[int, Entry]]:
-        """Yield units with the children to give them to; each is recorded as given when it is
-        yielded.
-        """
+        """Yield units with the children to give them to; each counts as given when yielded."""
         depth = 1 if self.mean > LONG else min(DEEPEST, 2 + ceil(AHEAD / self.mean))
         while self._backlog:
             number = self._emptiest(depth)
@@ -236,9 +234,7 @@ class Dealer:
         return tickets
 
     def lose(self, slots: list[Slot]) -> list[tuple[Verdict, int]]:
-        """Record the loss of all children at once; a running unit is blamed if that happens to it
-        twice.
-        """
+        """Record the loss of all children at once; a unit that runs in two losses is blamed."""
         verdicts = []
         for number, slot in enumerate(slots):
             running = self._seats[number].queue.get(slot.ticket)

@@ -26,9 +26,7 @@ def split(name: str) -> tuple[str, str]:
 
 
 def find(name: str) -> Callable[..., Any]:
-    """Import the function's module and return the function; raise an error that says what is
-    missing.
-    """
+    """Import the function's module and return the function, or raise a clear error."""
     module_name, path = split(name)
     try:
         found: Any = importlib.import_module(module_name)

@@ -111,9 +111,7 @@ class Keeper:
         return self.dealer.holder(ticket) if ticket in self.dealer else None
 
     def recall(self) -> tuple[int, ...]:
-        """Take back and forget the units that no child has begun; return their tickets, oldest
-        first.
-        """
+        """Take back and forget units that no child has begun; return their tickets in order."""
         for number in range(0 if self._is_lost else self._count):
             self.dealer.recall(number, self._brood.unread(number))
         return self.dealer.withdraw()
@@ -165,8 +163,7 @@ class Keeper:
         self._cancel_again()
 
     def _cancel_again(self) -> None:
-        """Cancel again each unit whose cancellation was asked for, but whose child ended for
-        another reason.
+        """Cancel again the units whose child ended before their cancellation.
 
         Such a unit is in the backlog now.
         """

@@ -57,8 +57,9 @@ class Container:
         await self._signal("SIGKILL")
 
     async def end(self) -> str:
-        """Wait until the container has ended, even while the engine does not answer; return the
-        reason.
+        """Wait until the container has ended; return the reason.
+
+        While the engine does not answer, it is asked again and again.
         """
         container = self.client.containers.container(self.id)
         while True:
@@ -81,8 +82,7 @@ class Container:
 
 
 def address_of(mark: Mark, shown: Mapping[str, Any]) -> tuple[str, int] | None:
-    """The address for balancers: the worker's name on the network, or its published port on
-    loopback.
+    """The address for balancers: a name on the network, or a port on loopback.
 
     None if no port is published, for instance because the container has ended.
     """

@@ -153,9 +153,7 @@ class DockerRuntime:
             yield one
 
     async def logs(self, name: str, lines: int) -> str:
-        """The last lines of a worker: from the engine while it runs, from our file when it has
-        ended.
-        """
+        """The last lines, from the engine or, if the worker has ended, from our file."""
         worker = self._workers.get(name)
         if worker is None or lines <= 0:
             return await asyncio.to_thread(self._logs.tail, name, lines)

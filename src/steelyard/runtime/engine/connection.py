@@ -64,9 +64,7 @@ def _client(url: str | None) -> Docker:
 
 @contextmanager
 def told(what: str, url: str | None = None) -> Iterator[None]:
-    """Turn errors of the engine into EngineError; `url` is the engine's, if it is not the usual
-    one.
-    """
+    """Turn errors of the engine into EngineError; `url` names another engine than usual."""
     try:
         yield
     except DockerError as error:

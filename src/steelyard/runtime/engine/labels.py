@@ -61,9 +61,7 @@ class Mark:
 
 
 def read_mark(labels: Mapping[str, str]) -> Mark | None:
-    """Read the mark from a container's labels; None if there is none that an agent could have
-    written.
-    """
+    """Read the mark from a container's labels; None if no agent can have written it."""
     cpus, memory = labels.get(CPUS), labels.get(MEMORY)
     try:
         mark = Mark(

@@ -27,8 +27,9 @@ class Network:
         self._driver = driver
 
     async def ensure(self, client: Docker) -> str:
-        """Create the network if it is missing, and return its id; raise UsageError if it is not for
-        us.
+        """Create the network if it is missing; return its id.
+
+        Raise UsageError if a network of that name is not for this application.
         """
         with told(f"the network {self.name} cannot be used"):
             if not await self._find(client):
@@ -62,8 +63,9 @@ class Network:
                 await self._remove(client, found)
 
     async def _find(self, client: Docker) -> list[dict[str, Any]]:
-        """All networks of that name, the oldest first; the engine's filter also matches parts of
-        names.
+        """All networks of that name, the oldest first.
+
+        The engine's filter also matches parts of names.
         """
         found = await client.networks.list(filters={"name": [self.name]})
         named = [one for one in found if one["Name"] == self.name]
@@ -84,11 +86,11 @@ class Network:
                 raise  # otherwise another agent was faster
 
     async def _sole(self, client: Docker) -> dict[str, Any]:
-        """The one network of that name: all agents agree on the oldest, and remove younger ones of
-        theirs.
+        """The one network of that name: the oldest, on which all agents agree.
 
-        Two agents may create one each at the same time, since the engine checks the name before it
-        creates the network. While there are two, no container can join either of them.
+        Younger networks of ours are removed. Two agents may create one each at the same time, since
+        the engine checks the name before it creates the network. While there are two, no container
+        can join either of them.
         """
         found = await self._find(client)
         found = found[:1] + [one for one in found[1:] if not await self._remove(client, one)]

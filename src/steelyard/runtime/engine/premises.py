@@ -41,8 +41,7 @@ class Premises:
         self._wanted = Allowance(runtime.cpus, runtime.memory)
 
     async def enter(self, client: Docker, info: Mapping[str, Any]) -> list[str]:
-        """Prepare image and network before the first start; return messages about what is
-        impossible.
+        """Prepare image and network before the first start; return messages for people.
 
         `info` is the engine's description of itself, `GET /info`.
         """

@@ -32,8 +32,9 @@ class Recipe:
         return Mark(name, self.premises.port, self.runtime.reach, allowance)
 
     def service(self, mark: Mark, image: str, network: str) -> dict[str, Any]:
-        """The arguments of aiodocker's `services.create`, which make the engine's `POST
-        /services/create`.
+        """The arguments of aiodocker's `services.create`.
+
+        They make up the body of the engine's `POST /services/create`.
         """
         return {
             "name": mark.name,
@@ -68,9 +69,7 @@ class Recipe:
         return wish
 
     def _published(self) -> list[dict[str, Any]]:
-        """Publish the port on the node of the task, on a port that its engine chooses; or not at
-        all.
-        """
+        """Publish a port that the engine chooses on the task's node; or none at all."""
         if self.runtime.reach == "network":
             return []
         return [{"Protocol": "tcp", "TargetPort": self.premises.port, "PublishMode": "host"}]

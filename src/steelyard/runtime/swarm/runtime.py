@@ -133,9 +133,7 @@ class SwarmRuntime:
         self._exits.put_nowait(None)
 
     async def start(self, name: str) -> Running:
-        """Start one service, and wait for its task; if that raises StartError, nothing of it is
-        left.
-        """
+        """Start one service, and wait for its task; if StartError is raised, nothing is left."""
         if name in self._workers or name in self._starting:
             raise StartError(f"worker {name} runs already")
         self._starting.add(name)
@@ -148,8 +146,9 @@ class SwarmRuntime:
             self._starting.discard(name)
 
     async def stop(self, name: str, grace: float) -> None:
-        """Send the image's stop signal; after `grace` seconds, SIGKILL. On other nodes the swarm
-        does both.
+        """Send the image's stop signal; after `grace` seconds, SIGKILL.
+
+        For workers on engines that we cannot reach, the swarm does both.
         """
         worker = self._workers.get(name)
         if worker is not None:
@@ -185,9 +184,7 @@ class SwarmRuntime:
             yield one
 
     async def logs(self, name: str, lines: int) -> str:
-        """The last lines of a worker: from the swarm while it runs, from our file when it has
-        ended.
-        """
+        """The last lines, from the swarm or, if the worker has ended, from our file."""
         worker = self._workers.get(name)
         if worker is None or worker.kept or lines <= 0:
             return await asyncio.to_thread(self._logs.tail, name, lines)

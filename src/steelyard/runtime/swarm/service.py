@@ -76,9 +76,7 @@ class Service:
         return Running(self.mark.name, self.host, self.port, self.id[:12], allowance, self.node)
 
     async def ask(self) -> None:
-        """Send the image's stop signal, once; on an engine that we cannot reach, the swarm sends
-        it.
-        """
+        """Send the image's stop signal, once; without its engine, let the swarm send it."""
         if self.asked:
             return
         self.asked = True
@@ -93,8 +91,9 @@ class Service:
         await self._end("SIGKILL")
 
     def lose(self) -> None:
-        """Give up a service whose node is down: its log cannot be had, and the swarm removes its
-        container.
+        """Give up a service whose node is down.
+
+        Its log cannot be read, and the swarm removes its container when the node is back.
         """
         self.kept, self.body = True, None
 
