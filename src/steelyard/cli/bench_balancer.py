@@ -47,7 +47,7 @@ def bench_balancer(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     write: WriteOption = None,
 ) -> None:
-    """CPU per request, rate, latency and memory of Steelyard, nginx, HAProxy, Caddy, aiohttp."""
+    """Measure CPU per request, rate, latency and memory beside nginx, HAProxy, Caddy, aiohttp."""
     wish = Wish(
         contenders=chosen("contender", only, {one.name: one for one in contenders()}),
         cases=chosen("case", case, {one.name: one for one in CASES}),

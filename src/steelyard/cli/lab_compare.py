@@ -41,7 +41,7 @@ def lab_compare(
         typer.Option(
             "--real",
             help="On processes of this machine, for a few minutes, beside the simulation of the "
-            "same jobs; one node is killed. Needs `pip install 'steelyard[mesh]'`, too.",
+            "same jobs; one node is killed. Needs `pip install 'steelyard\\[mesh]'`, too.",
         ),
     ] = False,
     seed: SeedOption = 1,

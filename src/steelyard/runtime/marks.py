@@ -36,7 +36,8 @@ class Mark:
     port: int
     allowance: Allowance = field(default_factory=Allowance)
     groups: tuple[Path, ...] = ()  # the worker's control groups
-    seal: str = ""  # over all fields above; empty: made by a version that did not sign marks
+    # the signature over all fields above; empty: made by a version that did not sign marks
+    seal: str = ""
 
     def variables(self) -> dict[str, str]:
         """The mark as environment variables."""

@@ -30,8 +30,8 @@ class Worker:
     mark: Mark
     process: Process
     pidfd: int
-    asked: bool = False  # to end
-    insisted: bool = False  # to end at once, by SIGKILL
+    asked: bool = False  # the worker was asked to end
+    insisted: bool = False  # the worker was killed
     dead: bool = False  # the leader of its session has ended
     # set when nothing of the worker is left
     over: asyncio.Event = field(default_factory=asyncio.Event)

@@ -12,7 +12,7 @@ from steelyard.mesh.execution.outcome import Kind
 from tests.mesh.execution.stage import PATIENCE, Stage
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.xdist_group("capture")  # most of them share a pool
+pytestmark = pytest.mark.xdist_group("capture")  # most tests of this file share a pool
 
 
 def test_everything_that_is_printed_is_captured(stage: Stage) -> None:

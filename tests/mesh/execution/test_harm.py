@@ -12,7 +12,7 @@ from steelyard.mesh.execution.outcome import Kind
 from tests.mesh.execution.stage import PATIENCE, Stage, gone, why
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.xdist_group("harm")  # most of them share a pool
+pytestmark = pytest.mark.xdist_group("harm")  # most tests of this file share a pool
 
 
 def test_a_unit_that_leaves_no_descriptors_hurts_nobody_else() -> None:

@@ -24,7 +24,7 @@ from steelyard.mesh.execution.unit import Unit
 from tests.mesh.execution.stage import HERE, PATIENCE, Stage, gone, why
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.xdist_group("pool")  # most of them share one
+pytestmark = pytest.mark.xdist_group("pool")  # most tests of this file share a pool
 
 
 def test_a_function_is_called_with_its_arguments(stage: Stage) -> None:

@@ -33,7 +33,7 @@ class Container:
     port: int
     stop_signal: str
     counters: Counters
-    asked: bool = False  # to end
+    asked: bool = False  # the worker was asked to end
     # set when nothing of the worker is left
     over: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -64,7 +64,7 @@ class Service:
     port: int
     node: str
     body: Body | None  # None: only the swarm can stop it, and nobody can measure it
-    asked: bool = False  # to end
+    asked: bool = False  # the worker was asked to end
     kept: bool = False  # its log has been saved, or cannot be
     # set when nothing of the worker is left
     over: asyncio.Event = field(default_factory=asyncio.Event)
