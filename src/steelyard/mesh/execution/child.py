@@ -135,7 +135,5 @@ def main(number: int, link: socket.socket, output: int, slots: Slots) -> None:
         status = 0
     except BaseException:
         traceback.print_exc(file=sys.stderr)
-    # even if the unit closed all files: a process that returned from here would act as a second
-    # nursery
-    finally:
+    finally:  # even if printing failed: a process that returned would act as a second nursery
         os._exit(status)
