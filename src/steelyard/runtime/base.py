@@ -98,9 +98,10 @@ class Runtime(Protocol):
     def lines(
         self, name: str, last: int | None, shown: Shown, *, follow: bool
     ) -> AsyncGenerator[Line]:
-        """Yield the last `last` lines that `shown` accepts; None stands for all lines.
+        """Yield the last `last` lines that `shown` accepts.
 
         With `follow`, the lines that the worker prints from then on are yielded, too, until the
-        worker has ended and its last line was yielded. If the caller is slow, the runtime waits: it
-        keeps no more than one block in memory.
+        worker has ended and its last line was yielded; None for `last`, which is used only with
+        `follow`, stands for all lines. If the caller is slow, the runtime waits: it keeps no more
+        than one block in memory.
         """
