@@ -33,7 +33,11 @@ def _nothing(settings: Settings) -> str:
     found = sorted(
         {str(lock.parent.relative_to(state)) for lock in state.glob("**/gateways/*/lock")}
     )
-    others = f"; there are others: {', '.join(found)} (choose one with --name)" if found else ""
+    others = (
+        f"; there are others: {', '.join(found)} (choose one with --name or --listen)"
+        if found
+        else ""
+    )
     return (
         f"neither {settings.application.name} runs nor a balancer on {settings.gateway.listen},"
         f" with the state folder {state}{others}"
