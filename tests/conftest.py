@@ -1,4 +1,4 @@
-"""What every test may ask for."""
+"""Fixtures and hooks for all tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.redis_server import RedisServer
 
 T = TypeVar("T")
 EMPTY_NETWORK = ("unshare", "--net") if os.geteuid() == 0 else ("unshare", "-r", "--net")
-# A time limit per example would fail on a busy machine, not on a bug.
+# A time limit per example would fail on a busy machine, not because of a bug.
 settings.register_profile("steelyard", deadline=None)
 settings.load_profile("steelyard")
 
@@ -46,7 +46,7 @@ def may_unshare() -> bool:
     return shutil.which("unshare") is not None and subprocess.run(words).returncode == 0
 
 
-# What a test may need beyond Python, and how to see whether it is there.
+# What a test may need besides Python, each with a check whether it is there.
 THINGS: dict[str, Callable[[], bool]] = {
     "cgroup": _cgroup_writable,
     "compiled": is_built,
@@ -69,17 +69,18 @@ THINGS: dict[str, Callable[[], bool]] = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What tests start ends with this process, and each worker has a port of its share."""
+    """Start the reaper, which ends all processes of the tests, and set this process's ports."""
     reaper.folder()
     os.environ["STEELYARD_RUNTIME_PORTS"] = "{}-{}".format(*WORKERS)
-    if is_compiled() and not hasattr(config, "workerinput"):  # once, however many processes
+    # once, however many processes run tests
+    if is_compiled() and not hasattr(config, "workerinput"):
         _refuse_stale()
 
 
 def _refuse_stale() -> None:
-    """Extension modules older than their source would be what is tested instead of it.
+    """Refuse extension modules that are older than their source, which would not be tested.
 
-    Another Python's modules may lie beside ours, of whatever age; this one does not load them.
+    Modules of another Python may lie beside ours, of whatever age; this Python does not load them.
     """
     for built in Path(steelyard.__file__).parent.rglob(f"*{EXTENSION_SUFFIXES[0]}"):
         stem = built.with_name(built.name.partition(".")[0])
@@ -95,7 +96,7 @@ def _refuse_stale() -> None:
 
 @pytest.fixture(scope="session")
 def redis_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """The server that tests share which only need one."""
+    """A server shared by tests that need nothing but a server."""
     with RedisServer(tmp_path_factory.mktemp("redis")) as server:
         yield server
 
@@ -109,7 +110,7 @@ def redis_server(redis_session: RedisServer) -> RedisServer:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever needs the engine runs in one process, since there is one; so with the swarm."""
+    """Run all tests of the one engine in one process, and those of the swarm in one, too."""
     for item in items:
         needs = {mark.args[0] for mark in item.iter_markers("needs")}
         for thing in ("docker", "swarm"):
@@ -119,7 +120,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip visibly what the machine lacks; in CI that is a failure: nothing is skipped there."""
+    """Skip a test if the machine lacks something; in CI that is a failure."""
     for mark in item.iter_markers("needs"):
         thing = mark.args[0]
         if THINGS[thing]():
@@ -129,17 +130,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def private_docker() -> Iterator[Engine]:
-    """An engine of our own, for as long as there are tests."""
+    """An engine of our own, for all tests of this process."""
     with started(private_engine) as engine:
         yield engine
 
 
 @contextlib.contextmanager
 def started(make: Callable[[], contextlib.AbstractContextManager[T]]) -> Iterator[T]:
-    """Have it, or skip with its last words: a machine may have an engine and not let it run.
+    """Make an engine, or skip the test with its log: some machines do not let an engine run.
 
-    In CI that is a failure, even where it is the kernel that does not let it: nothing is skipped
-    there.
+    In CI that is a failure, even if the kernel is the reason: nothing is skipped there.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -151,7 +151,7 @@ def started(make: Callable[[], contextlib.AbstractContextManager[T]]) -> Iterato
 
 @pytest.fixture(scope="session")
 def private_swarm() -> Iterator[Swarm]:
-    """A swarm of one node, for as long as there are tests."""
+    """A swarm of one node, for all tests of this process."""
     with started(lambda: private_nodes(1)) as swarm:
         yield swarm
 
@@ -164,7 +164,7 @@ def swarm(private_swarm: Swarm, monkeypatch: pytest.MonkeyPatch) -> Iterator[Swa
 
 @contextlib.contextmanager
 def borrowed(swarm: Swarm, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A swarm as everybody's; afterwards there is on it what there was before."""
+    """Make the swarm $DOCKER_HOST; afterwards, check that nothing was left on it."""
     monkeypatch.setenv("DOCKER_HOST", swarm.manager.url)
     before = swarm.things()
     yield
@@ -173,7 +173,7 @@ def borrowed(swarm: Swarm, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def docker(private_docker: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    """That engine as everybody's; after the test there is on it what there was before.
+    """The private engine as $DOCKER_HOST; after the test, check that nothing was left on it.
 
     The test runs in the engine's network, where published ports and containers are reached.
     """

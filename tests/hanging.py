@@ -1,6 +1,6 @@
-"""Tests that start something, tell what there is, and hang; `tests/test_reaper.py` kills them.
+"""Tests that start processes, report them, and hang; `tests/test_reaper.py` kills them.
 
-Its name keeps this file out of the suite.
+The name of this file keeps it out of the suite.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.redis_server import RedisServer
 
 
 def tell(processes: Iterable[psutil.Process]) -> None:
-    """Tell of these processes and their descendants, and of the folder of the run."""
+    """Report these processes and their descendants, and the folder of the run."""
     whole = {child for one in processes for child in (one, *one.children(recursive=True))}
     told = {str(one.pid): Path(f"/proc/{one.pid}/cgroup").read_text() for one in whole}
     file = Path(os.environ["TELL"])
@@ -34,7 +34,7 @@ def tell(processes: Iterable[psutil.Process]) -> None:
 
 
 async def test_gateway(tmp_path: Path) -> None:
-    """`up`, its parts, and workers in control groups."""
+    """Start `up`, its parts, and workers in control groups."""
     gateway = Gateway(tmp_path / "home", "--min", "2", "--memory", "256M").start()
     await gateway.ready()
     assert gateway.process is not None
@@ -43,7 +43,7 @@ async def test_gateway(tmp_path: Path) -> None:
 
 
 async def test_orphans(tmp_path: Path) -> None:
-    """What a killed `up` leaves."""
+    """Leave the workers of a killed `up`."""
     gateway = Gateway(tmp_path / "home", "--min", "2").start()
     await gateway.ready()
     gateway.signal(signal.SIGKILL)
@@ -52,7 +52,7 @@ async def test_orphans(tmp_path: Path) -> None:
 
 
 def test_engine(docker: Engine) -> None:
-    """An engine, a container on a bridge, and all between them."""
+    """Start an engine, a container on a bridge, and all processes between them."""
     docker.ask("POST", "/networks/create", {"Name": "net", "Driver": "bridge"})
     name = docker.run("one", "sleep", "1000", HostConfig={"NetworkMode": "net"})
     inside = psutil.Process(docker.inspect(name)["State"]["Pid"])
@@ -63,7 +63,7 @@ def test_engine(docker: Engine) -> None:
 
 
 def test_servers(tmp_path: Path) -> None:
-    """Programs that write a title over their environment, and namespaces."""
+    """Start programs that write a title over their environment, and namespaces."""
     with RedisServer(tmp_path), nginx(tmp_path), Hosts(1):
         tell(psutil.Process().children())
         time.sleep(1000)

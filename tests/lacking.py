@@ -1,4 +1,4 @@
-"""What to do where the machine lacks a thing that a test needs."""
+"""Skips or fails a test if the machine lacks a thing that the test needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def lacking(message: str) -> NoReturn:
-    """Skip the test visibly; with CI=true fail it, so that no suite is green without having run."""
+    """Skip the test; with CI=true fail it, so that no suite is green without having run."""
     if os.environ.get("CI") == "true":
         pytest.fail(message)
     pytest.skip(message)

@@ -1,8 +1,8 @@
-"""Ports for servers that a test starts: nobody else takes them before the server does.
+"""Ports for servers that a test starts, which nobody else takes before the server does.
 
-A port that the kernel picked (a bind to 0, given up at once) may be picked again, for any listener
-or outgoing connection, before the server binds it. Hence ours are below the kernel's range, and
-each process of the suite (`pytest -n`) has a share of its own.
+A port that the kernel picked (a bind to 0, closed at once) may be picked again, for any listener or
+outgoing connection, before the server binds it. So our ports are below the kernel's range, and each
+process of the suite (`pytest -n`) has a share of its own.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ def _share(first: int, last: int) -> tuple[int, int]:
     return first + index * size, first + (index + 1) * size - 1
 
 
-# What `runtime.ports` is for workers that this process starts: a share of its default.
+# The value of `runtime.ports` for workers that this process starts: a share of its default.
 WORKERS = _share(21000, 29999)
 _FIRST, _LAST = _share(10000, 20999)
-# Whoever runs the suite beside us begins elsewhere.
+# Begin at a random port, as others may run the suite beside us.
 _steps = itertools.count(random.randrange(_LAST - _FIRST + 1))
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports in a row that nobody has."""
+    """Consecutive ports that are free."""
     while True:
         first = free_port()
         row = list(range(first, first + count))
@@ -39,7 +39,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def free_port() -> int:
-    """A port that nobody has; not given out again for a long time."""
+    """A free port, which is not given out again for a long time."""
     while True:
         port = _FIRST + next(_steps) % (_LAST - _FIRST + 1)
         if is_free(port):

@@ -8,8 +8,8 @@ own that waits for the end of the pytest process. Then the reaper
 2. removes the control groups in which it found those processes;
 3. deletes the folder of the run.
 
-Network namespaces and mounts need no step of their own: the tests' namespaces are held by
-processes (tests/docker/namespace.py), and the kernel removes them with the last process in them.
+Network namespaces and mounts need no step of their own: the tests' namespaces are held by processes
+(tests/docker/namespace.py), and the kernel removes them with the last process in them.
 
 Children inherit the mark, also across sessions and daemons, since they inherit the environment. A
 program that writes a title over its environment (Redis, nginx) has to be noted by its pid, and a
@@ -31,13 +31,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-VARIABLE = "TESTS_OF_STEELYARD"  # not STEELYARD_…: the product refuses variables it does not know
+# not STEELYARD_…, as the product refuses variables that it does not know
+VARIABLE = "TESTS_OF_STEELYARD"
 _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
 _PATIENCE = 60.0  # seconds until a process that cannot be killed is left to the kernel
 
 
-# In the process that runs tests.
+# These functions run in the process that runs tests.
 
 
 @functools.cache
@@ -47,8 +48,8 @@ def folder() -> Path:
     clean = {name: value for name, value in os.environ.items() if name != VARIABLE}
     own = os.pidfd_open(os.getpid())
     words = [sys.executable, "-I", "-S", __file__, str(own), str(made)]
-    # The program forks and returns at once: a child of ours would be in the way of tests that
-    # count children, and the reaper of a pytest that runs around us must not see ours as ours.
+    # The program forks and returns at once: a child of ours would disturb tests that count
+    # children, and the reaper of an outer pytest must not take our reaper for a process to kill.
     subprocess.run(words, pass_fds=[own], env=clean, stdin=subprocess.DEVNULL, check=True)
     os.close(own)
     os.environ[VARIABLE] = str(made)
@@ -61,15 +62,15 @@ def mark() -> dict[str, str]:
 
 
 def note(pid: int) -> None:
-    """Have a process of ours killed that does not keep its environment."""
+    """Note a process of ours that overwrites its environment, so that it is killed, too."""
     (folder() / f"{pid}.pid").write_text(_start_time(pid))
 
 
-# In the reaper.
+# These functions run in the reaper.
 
 
 def main(watched: int, run: Path) -> None:
-    """Wait for the end of the process behind a pidfd, and end all that it started."""
+    """Wait for the end of the process behind a pidfd, and end all processes that it started."""
     if os.fork():
         return
     os.setsid()
@@ -93,7 +94,7 @@ def main(watched: int, run: Path) -> None:
 
 
 def _leave_files_of_others(watched: int) -> None:
-    """A pipe to whoever started pytest must not stay open on our account."""
+    """Close inherited files: a pipe to whoever started pytest must not stay open."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
@@ -103,7 +104,7 @@ def _leave_files_of_others(watched: int) -> None:
 
 
 def _ours(run: Path) -> set[int]:
-    """The processes of the run that are alive."""
+    """The living processes of the run."""
     parents = dict(_living())
     ours = {pid for pid in parents if _is_marked(pid, run)} | set(_noted(run))
     while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
@@ -112,7 +113,7 @@ def _ours(run: Path) -> set[int]:
 
 
 def _living() -> Iterator[tuple[int, int]]:
-    """Every process and its parent, without zombies."""
+    """Yield every process with its parent, without zombies."""
     for name in os.listdir(_PROC):
         if name.isdigit() and (fields := _stat(int(name))) and fields[0] not in "ZX":
             yield int(name), int(fields[1])
@@ -128,7 +129,7 @@ def _is_marked(pid: int, run: Path) -> bool:
 def _noted(run: Path) -> Iterator[int]:
     for file in run.glob("*.pid"):
         pid = int(file.stem)
-        if file.read_text() == _start_time(pid):  # else the pid is another process's by now
+        if file.read_text() == _start_time(pid):  # otherwise the pid is another process's by now
             yield pid
 
 
@@ -138,7 +139,7 @@ def _start_time(pid: int) -> str:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of proc(5) from the state on; none: there is no such process."""
+    """The fields of proc(5) from the state on; empty if there is no such process."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:
@@ -164,7 +165,7 @@ def groups_named(text: str) -> set[Path]:
 
 
 def _remove_group(group: Path) -> None:
-    """Remove it and the groups above it, as far as they are empty: the kernel keeps the others."""
+    """Remove a group and the groups above it, if they are empty: the kernel keeps the others."""
     with contextlib.suppress(OSError):
         for one in (group, *group.parents):
             one.rmdir()

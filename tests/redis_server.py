@@ -19,7 +19,7 @@ from tests.ports import free_port
 
 
 class RedisServer:
-    """One `redis-server`; stopped and started again it has the same port and nothing in it."""
+    """One `redis-server`; after a restart it has the same port and no data."""
 
     def __init__(self, folder: Path, *flags: str, scheme: str = "redis") -> None:
         self.port = free_port()
@@ -41,14 +41,14 @@ class RedisServer:
         return self
 
     def stop(self) -> None:
-        """End it; what it held is lost."""
+        """Stop the server; its data is lost."""
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
         self._process.kill()
         self._process.wait()
 
     def freeze(self) -> None:
-        """It keeps its connections and answers nobody."""
+        """Suspend the server: it keeps its connections, and answers nobody."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
 
@@ -57,13 +57,13 @@ class RedisServer:
         self._process.send_signal(signal.SIGCONT)
 
     def ask(self, *words: str, password: str | None = None) -> Any:
-        """One command, with the plain client that anybody has."""
+        """Run one command, with the standard client."""
         retry = Retry(ConstantBackoff(0.05), 200)
         with Redis(port=self.port, password=password, decode_responses=True, retry=retry) as client:
             return client.execute_command(*words)
 
     def _wait(self) -> None:
-        """Until it takes connections."""
+        """Wait until the server accepts connections."""
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 5).close()

@@ -1,4 +1,4 @@
-"""A server of another user of the machine: it writes down what it is sent."""
+"""A server of another user of the machine, which records what it receives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 NOBODY = 65534
 
 # The program gives up root by itself, since another user may be unable to read this user's Python.
-# The first line says where it listens; every connection is a line, and so is what comes over it.
+# The first line has its port; then each connection is a line, and so is each text received.
 _SERVER = """
 import os, socket, sys
 os.setgid(int(sys.argv[2]))
@@ -31,7 +31,7 @@ while True:
 
 
 class Stranger:
-    """One such server."""
+    """One server of another user."""
 
     def __init__(self, log: Path, pid: int) -> None:
         self._log = log
@@ -39,7 +39,7 @@ class Stranger:
 
     @property
     def lines(self) -> list[str]:
-        """What it has seen since it began to listen."""
+        """What the server has recorded since it began to listen."""
         return self._log.read_text().splitlines()[1:]
 
     @property
@@ -49,7 +49,7 @@ class Stranger:
 
 @contextmanager
 def stranger(log: Path, port: int = 0, user: int = NOBODY) -> Iterator[Stranger]:
-    """Have another user listen on a port; only root can start such a server."""
+    """Run a server of another user on a port; only root can start one."""
     words = [sys.executable, "-c", _SERVER, str(port), str(user)]
     with (
         log.open("wb") as output,

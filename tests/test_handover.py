@@ -1,4 +1,4 @@
-"""The hand-over of listening sockets, and who is refused."""
+"""The hand-over of listening sockets, and the peers that are refused."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from steelyard.handover import StrangerError, give, listen_at, take
 from tests.runtime.test_strangers import NOBODY
 
 PATIENCE = 30.0
-# Takes the place of the other side as another user; the program gives up root by itself, since
-# another user may be unable to read this user's Python.
+# Plays the other side as another user; the program gives up root by itself, since another user may
+# be unable to read this user's Python.
 ASK = """
 import os, socket, sys
 os.setgid({user})
@@ -47,7 +47,7 @@ def served() -> Iterator[socket.socket]:
 
 
 def answer(path: Path, sockets: list[socket.socket], given: list[bool]) -> threading.Thread:
-    """Open a hand-over socket for one who comes."""
+    """Open a hand-over socket for one client."""
     listening = listen_at(path)
     listening.setblocking(True)
     listening.settimeout(PATIENCE)
@@ -55,7 +55,7 @@ def answer(path: Path, sockets: list[socket.socket], given: list[bool]) -> threa
     def serve() -> None:
         with listening:
             heir, _ = listening.accept()
-            with heir, suppress(BrokenPipeError):  # the other side may refuse, and go
+            with heir, suppress(BrokenPipeError):  # the other side may refuse, and close
                 given.append(give(heir, sockets))
 
     thread = threading.Thread(target=serve)
@@ -65,7 +65,7 @@ def answer(path: Path, sockets: list[socket.socket], given: list[bool]) -> threa
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_the_sockets_of_a_process_are_taken(tmp_path, served, count):
-    """They listen where they did; the path may be longer than a Unix socket's name."""
+    """The sockets listen where they did; the path may be longer than a Unix socket's name."""
     folder = tmp_path / ("long" * 40)
     folder.mkdir()
     given: list[bool] = []
@@ -80,7 +80,7 @@ def test_the_sockets_of_a_process_are_taken(tmp_path, served, count):
 
 
 def test_another_process_than_the_named_one_is_not_believed(tmp_path, served):
-    """The pid file names process 1, and this one answers."""
+    """The pid file names process 1, but this process answers."""
     thread = answer(tmp_path / "b.sock", [served], [])
     with pytest.raises(StrangerError, match=f"process {os.getpid()} of user"):
         take(tmp_path / "b.sock", 1, PATIENCE)
@@ -89,7 +89,7 @@ def test_another_process_than_the_named_one_is_not_believed(tmp_path, served):
 
 @pytest.mark.needs("root")
 def test_another_user_gets_nothing(tmp_path, served):
-    """Even where the folder and the socket are open to everybody."""
+    """Another user gets no sockets, even if the folder and the socket are open to everybody."""
     for folder in (tmp_path, *tmp_path.parents[:3]):
         folder.chmod(0o755)
     path, given = tmp_path / "b.sock", []
@@ -104,7 +104,7 @@ def test_another_user_gets_nothing(tmp_path, served):
 
 @pytest.mark.needs("root")
 def test_sockets_of_another_user_are_not_taken(tmp_path):
-    """A stranger opened the hand-over socket first."""
+    """Sockets are refused if another user opened the hand-over socket first."""
     folder = tmp_path / "open"
     folder.mkdir()
     for one in (tmp_path, *tmp_path.parents[:3]):

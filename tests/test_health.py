@@ -21,12 +21,12 @@ TABLE = """\
 
 
 def test_who_listens_is_read_from_the_kernels_table() -> None:
-    """Not connections, and not the engine's resolver."""
+    """Connections and the engine's resolver do not count as listening ports."""
     assert list(listening(TABLE)) == [8080]
 
 
 def test_the_kernels_own_table_has_our_port() -> None:
-    """As this kernel writes it."""
+    """The table of this kernel is understood."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server, open("/proc/net/tcp") as table:
         assert server.getsockname()[1] in listening(table.read())
 
@@ -36,7 +36,7 @@ LO_UP = "fcntl.ioctl(socket.socket(type=socket.SOCK_DGRAM), 0x8914, struct.pack(
 
 
 def check(*also: str) -> subprocess.CompletedProcess[str]:
-    """The check in an empty network, after what `also` says."""
+    """Run the check in an empty network, after the statements of `also`."""
     program = ("import fcntl, socket, steelyard.health, struct, sys", LO_UP, *also)
     words = [
         *EMPTY_NETWORK,
@@ -48,7 +48,7 @@ def check(*also: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_healthy_is_who_accepts() -> None:
-    """On loopback or on every address."""
+    """Listeners on loopback and on every address are healthy if they accept."""
     done = check(
         "a = socket.create_server(('127.0.0.1', 80))", "b = socket.create_server(('', 81))"
     )
@@ -56,13 +56,13 @@ def test_healthy_is_who_accepts() -> None:
 
 
 def test_nobody_listens() -> None:
-    """Then it does not serve."""
+    """A container without any listening port is not healthy."""
     done = check()
-    assert (done.returncode, done.stderr) == (1, "nobody listens\n")
+    assert (done.returncode, done.stderr) == (1, "no port is listening\n")
 
 
 def test_who_listens_but_does_not_accept() -> None:
-    """Its line is full, and nobody gets any further."""
+    """A listener with a full backlog is not healthy."""
     fill = "clients = [socket.create_connection(('127.0.0.1', 80), 1)]"
     done = check("a = socket.create_server(('127.0.0.1', 80), backlog=0)", fill)
     assert (done.returncode, done.stderr) == (1, "port 80: timed out\n")

@@ -1,4 +1,4 @@
-"""A machine that lacks something."""
+"""Tests on a machine that lacks something."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.lacking import lacking
 
 
 def refuse() -> None:
-    """A start of an engine on a kernel without containers."""
+    """Imitate the start of an engine on a kernel without containers."""
     raise KernelLacksError("no containers here")
 
 
@@ -23,7 +23,7 @@ def refuse() -> None:
 def test_nothing_is_skipped_in_ci(
     ci: str, outcome: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thing that is missing, and a kernel without containers, are failures there."""
+    """In CI, a missing thing and a kernel without containers are failures."""
     monkeypatch.setenv("CI", ci)
     with pytest.raises(outcome, match="no wings"):
         lacking("no wings")
@@ -32,7 +32,7 @@ def test_nothing_is_skipped_in_ci(
 
 
 def test_no_test_skips_but_by_way_of_what_is_lacking() -> None:
-    """A skip of any other kind would be green in CI; so every file but that one has none."""
+    """Any other skip would be green in CI, so no other file has one."""
     skips = re.compile(r"\b(pytest|mark|unittest)\.(skip|skipif|skipIf|xfail|importorskip)\b")
     root = Path(__file__).parent
     found = {file.relative_to(root).name for file in root.rglob("*.py")

@@ -1,4 +1,4 @@
-"""Processes that are not to outlive whoever started them."""
+"""Processes that must not outlive their parent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARENT = (
 
 
 def test_a_process_ends_with_its_parent() -> None:
-    """Even if that is killed, and can tell nobody."""
+    """A process ends with its parent, even if the parent is killed."""
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     with parent.stdout:
@@ -31,7 +31,7 @@ def test_a_process_ends_with_its_parent() -> None:
 
 
 def test_a_process_whose_parent_is_gone_already_ends() -> None:
-    """The kernel would tell it nothing."""
+    """The kernel would not signal a process whose parent has ended before."""
     done = subprocess.run(
         [sys.executable, "-c", CHILD, "1"], capture_output=True, timeout=60, check=True
     )

@@ -1,4 +1,4 @@
-"""Whose socket accepted a connection, as the kernel knows it."""
+"""The owner of the socket that accepted a connection, from the kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.stranger import NOBODY, stranger
     ("bound", "asked"), [("127.0.0.1", "127.0.0.1"), ("::", "::1"), ("::", "127.0.0.1")]
 )
 def test_our_own_listener_is_ours(bound: str, asked: str) -> None:
-    """Before it accepts and afterwards, by IPv4 and IPv6."""
+    """The owner is known before and after the accept, for IPv4 and IPv6."""
     family = socket.AF_INET6 if ":" in bound else socket.AF_INET
     with (
         socket.create_server(
@@ -32,7 +32,7 @@ def test_our_own_listener_is_ours(bound: str, asked: str) -> None:
 
 @pytest.mark.needs("root")
 def test_another_users_listener_is_told(tmp_path: Path) -> None:
-    """By that user's id, and an agent's token is not for it."""
+    """The stranger's user id is found, and the agent's token is not sent."""
     token = tmp_path / "token"
     token.write_text("s3cret")
     with (
@@ -46,7 +46,7 @@ def test_another_users_listener_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.needs("root")
 def test_an_agent_of_another_user_is_known_by_its_token(tmp_path: Path) -> None:
-    """Root may ask an agent of any user, as the token in the state folder is that user's."""
+    """Root may ask an agent of any user, as the token belongs to the agent's user."""
     token = tmp_path / "token"
     token.write_text("s3cret")
     os.chown(token, NOBODY, NOBODY)

@@ -1,4 +1,4 @@
-"""Purity: which build runs is the environment's to say."""
+"""The environment decides which build runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ASK = "import steelyard.balancer.grammar as g, steelyard.select as s; print(g.__
 
 
 def run(wish: str) -> subprocess.CompletedProcess[str]:
-    """A fresh interpreter with the variable set to this."""
+    """Run a fresh interpreter with this value of the variable."""
     env = {**os.environ, purity.VARIABLE: wish}
     return subprocess.run([sys.executable, "-c", ASK], env=env, capture_output=True, text=True)
 
@@ -28,20 +28,20 @@ def test_pure_on_demand() -> None:
 
 @pytest.mark.needs("compiled")
 def test_compiled_when_built() -> None:
-    """Without a wish, and with 0, the extension modules are used."""
+    """Without the variable, and with 0, the extension modules are used."""
     assert run("").stdout.strip().endswith(".so")
     assert run("0").stdout.strip().endswith(".so")
 
 
 def test_a_wish_that_cannot_be() -> None:
-    """A strange value is refused, with what it may be."""
+    """An unknown value is refused with the allowed ones."""
     done = run("yes")
     assert done.returncode != 0
     assert "STEELYARD_PURE is 1 (plain Python) or 0 (compiled only)" in done.stderr
 
 
 def test_compiled_only_where_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked for what is not there, it says how to get it."""
+    """If the compiled build is demanded but missing, the error says how to build it."""
     monkeypatch.setattr(purity, "is_built", lambda: False)
     monkeypatch.setenv(purity.VARIABLE, "0")
     with pytest.raises(ImportError, match="make build"):
@@ -50,7 +50,7 @@ def test_compiled_only_where_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Our setup.py over a package of one module."""
+    """A project with our setup.py and a package of one module."""
     shutil.copy(Path(__file__).parents[1] / "setup.py", tmp_path)
     (tmp_path / "pyproject.toml").write_text(
         '[project]\nname = "one"\nversion = "1"\n[tool.setuptools.packages.find]\nwhere = ["src"]\n'
@@ -64,7 +64,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def build(project: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """What `make build` does."""
+    """Run what `make build` runs."""
     words = [sys.executable, "setup.py", "build_ext", "--inplace"]
     env = {**os.environ, purity.VARIABLE: "", **env}
     return subprocess.run(words, cwd=project, env=env, capture_output=True, text=True)
@@ -72,7 +72,7 @@ def build(project: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.needs("compiled")
 def test_a_compiler_is_used(project: Path) -> None:
-    """Where there is one, an extension module lies beside its source; unless it is not wanted."""
+    """With a compiler, an extension module is made beside its source, unless the variable is 1."""
     assert build(project, STEELYARD_PURE="1").returncode == 0
     assert not [*project.rglob("*.so")]
     assert build(project).returncode == 0
@@ -80,7 +80,7 @@ def test_a_compiler_is_used(project: Path) -> None:
 
 
 def test_without_a_compiler_it_stays_pure(project: Path) -> None:
-    """That is told and is no failure, unless the compiled build was asked for."""
+    """A missing compiler is reported, and fails only if the compiled build was demanded."""
     done = build(project, CC="false")
     assert (done.returncode, [*project.rglob("*.so")]) == (0, [])
     assert "steelyard stays pure Python" in done.stderr

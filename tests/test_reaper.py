@@ -1,4 +1,4 @@
-"""Runs of pytest that are killed, and what is left of them: nothing."""
+"""Nothing is left of killed runs of pytest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(600)  # a whole pytest is started
 
 @pytest.fixture
 def abort(tmp_path: Path) -> Abort:
-    """Run a test of `tests/hanging.py`, end its pytest by a signal; what that pytest had told."""
+    """Run a test of `tests/hanging.py`, end its pytest by a signal; return what it reported."""
 
     def play(name: str, number: signal.Signals = signal.SIGKILL, *flags: str) -> dict[str, Any]:
         told = tmp_path / "told.json"
@@ -38,7 +38,8 @@ def abort(tmp_path: Path) -> Abort:
                 stdout=out,
                 stderr=out,
                 env={**environment, "TELL": str(told)},
-                # A terminal's child: one that a script put into the background ignores Ctrl-C.
+                # As a child of a terminal: a process that a script put into the background ignores
+                # Ctrl-C.
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
         try:
@@ -73,7 +74,7 @@ def _runs(pid: int) -> bool:
 
 
 def gone(told: dict[str, Any], least: int) -> None:
-    """Wait until nothing is left of so many processes or more."""
+    """Wait until nothing is left of a run with at least this many processes."""
     assert len(told["processes"]) >= least, told
     wait_until(lambda: not remains(told), PATIENCE)
 
@@ -85,7 +86,7 @@ def gone(told: dict[str, Any], least: int) -> None:
 def test_a_gateway_ends_with_the_tests(
     abort: Abort, number: signal.Signals, processes: str
 ) -> None:
-    """`up`, agent, balancer and two workers, with their control groups.
+    """`up`, agent, balancer and two workers end, with their control groups.
 
     The process of `-n 1` in which the test runs ends with the one that is killed.
     """
@@ -93,13 +94,13 @@ def test_a_gateway_ends_with_the_tests(
 
 
 def test_orphans_end_with_the_tests(abort: Abort) -> None:
-    """Workers of a gateway that was killed have no parent to be found by."""
+    """Workers of a killed gateway are found although they have no parent."""
     gone(abort("test_orphans"), 2)
 
 
 @pytest.mark.needs("docker")
 def test_an_engine_ends_with_the_tests(abort: Abort) -> None:
-    """The namespaces' holder, dockerd, containerd, the shim, and a container's init and program."""
+    """The namespaces' holder, dockerd, containerd, the shim and a container end."""
     before = {one for one in psutil.net_if_addrs() if one.startswith("br-")}
     gone(abort("test_engine"), 6)
     assert {one for one in psutil.net_if_addrs() if one.startswith("br-")} == before
@@ -109,5 +110,5 @@ def test_an_engine_ends_with_the_tests(abort: Abort) -> None:
 @pytest.mark.needs("nginx")
 @pytest.mark.needs("namespaces")
 def test_servers_end_with_the_tests(abort: Abort) -> None:
-    """Redis, nginx, and the holders of two namespaces."""
+    """Redis, nginx, and the holders of two namespaces end."""
     gone(abort("test_servers"), 4)

@@ -25,7 +25,7 @@ def test_a_port_in_use_is_told_with_what_to_do():
 
 
 def test_many_sockets_share_one_port():
-    """A port chosen by the system is the same for all."""
+    """A port chosen by the system is the same for all sockets."""
     socks = bind_many(ANY, 3, "--listen")
     assert len({port_of(sock) for sock in socks}) == 1
     for sock in socks:
@@ -42,6 +42,6 @@ def test_a_shared_port_is_not_shared_with_a_stranger():
 
 
 def test_an_address_that_is_not_ours_is_told():
-    """Not a traceback."""
+    """A foreign address is an error with a message, not a traceback."""
     with pytest.raises(ListenError, match="cannot be listened on"):
         listen(Address("192.0.2.1", 0), 1, "--listen")

@@ -14,7 +14,7 @@ from tests.stranger import NOBODY
 
 
 def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path):
-    """Mode 0600, and the same token from then on."""
+    """The file has mode 0600, and keeps the same token."""
     path = tmp_path / "state" / "token"
     token = ensure_token(path)
     assert len(token) >= 32
@@ -23,20 +23,20 @@ def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path):
 
 
 def test_a_missing_token_says_where_it_comes_from(tmp_path):
-    """The agent writes it."""
+    """The hint says that the agent writes the token."""
     with pytest.raises(UsageError, match="the agent writes it on its first start"):
         read_token(tmp_path / "token")
 
 
 def test_an_empty_token_is_not_a_token(tmp_path):
-    """A file cut short must not open the door to everybody."""
+    """An empty file must not open the API to everybody."""
     (tmp_path / "token").write_text("\n")
     with pytest.raises(UsageError, match="is empty"):
         ensure_token(tmp_path / "token")
 
 
 def test_a_folder_that_cannot_be_is_told(tmp_path):
-    """Here a file stands in its place; a full disk or a missing right are told alike."""
+    """A file in the folder's place is reported, as a full disk or a missing right would be."""
     (tmp_path / "state").write_text("")
     with pytest.raises(UsageError, match="no token can be kept at"):
         ensure_token(tmp_path / "state" / "token")
@@ -58,7 +58,7 @@ def test_a_token_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypa
 
 @pytest.mark.parametrize("content", [b"two\nlines\n", b"\xff\xfe", "schlüssel".encode()])
 def test_what_cannot_be_sent_is_no_token(tmp_path, content):
-    """It would not fit into a header."""
+    """Such a text would not fit into a header."""
     (tmp_path / "token").write_bytes(content)
     with pytest.raises(UsageError, match="token"):
         read_token(tmp_path / "token")
@@ -67,8 +67,7 @@ def test_what_cannot_be_sent_is_no_token(tmp_path, content):
 @pytest.mark.needs("root")
 @pytest.mark.parametrize("link", [False, True])
 def test_a_token_that_another_user_planted_is_refused(tmp_path, link):
-    """In a folder where everybody may make files, a token may be there before the agent is: the
-    other user's own file, or a link to a file of ours whose text that user knows."""
+    """A file or a link that another user made before the agent started is not accepted."""
     path, known = tmp_path / "token", tmp_path / "known"
     known.write_text("everybody-knows-this")
     if link:
@@ -81,7 +80,7 @@ def test_a_token_that_another_user_planted_is_refused(tmp_path, link):
 
 
 def test_a_token_that_others_can_write_is_refused(tmp_path):
-    """Its mode says so."""
+    """A token that other users can write is refused by its mode."""
     path = tmp_path / "token"
     path.write_text("s3cret")
     path.chmod(0o666)

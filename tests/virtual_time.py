@@ -1,4 +1,4 @@
-"""Virtual time for asyncio: what waits for time to pass is woken at once, in the right order.
+"""Virtual time for asyncio: a task that waits for time to pass is woken at once, in order.
 
 A test of leases and pauses then takes no time, and no load of the machine can make it late.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class _Selector(selectors.DefaultSelector):  # type: ignore[misc,valid-type]
-    """Waits for files only where nothing waits for time; else the clock jumps."""
+    """Waits for files only if nothing waits for time; otherwise the clock jumps."""
 
     now = 0.0
 
@@ -36,7 +36,7 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 def clock() -> float:
-    """The time of the loop that runs."""
+    """The time of the running loop."""
     return asyncio.get_running_loop().time()
 
 

@@ -1,4 +1,4 @@
-"""Waiting for what no event tells of: the world outside this process."""
+"""Waits for conditions that no event reports, in the world outside this process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def until(look: Callable[[], Awaitable[T]]) -> T:
-    """Look again and again until something is seen; the suite's time limit ends a vain wait."""
+    """Look again and again until the result is true; the suite's time limit ends a vain wait."""
     while True:
         if seen := await look():
             return seen
@@ -19,7 +19,7 @@ async def until(look: Callable[[], Awaitable[T]]) -> T:
 
 
 def wait_until(look: Callable[[], T], patience: float) -> T:
-    """The same where there is no event loop, with a time limit of its own."""
+    """The same without an event loop, with a time limit of its own."""
     end = time.monotonic() + patience
     while not (seen := look()):
         assert time.monotonic() < end, "waited in vain"

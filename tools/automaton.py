@@ -1,4 +1,4 @@
-"""The life of a worker, of a unit, of anything: drawn from the table that the code runs."""
+"""Draws a state machine, such as the life of a worker, from the table that the code runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Signal = TypeVar("Signal", bound=StrEnum)
 
 
 def draw(table: Mapping[tuple[State, Signal], State]) -> str:
-    """A figure and the same thing as a table. The first state of the enumeration is the first."""
+    """A diagram, and the same as a table; the enumeration's first state is the initial one."""
     return f"```mermaid\n{_figure(table)}\n```\n\n{_matrix(table)}"
 
 
@@ -45,7 +45,7 @@ def _final(table: Mapping[tuple[State, Signal], State]) -> Iterable[State]:
 
 
 def _matrix(table: Mapping[tuple[State, Signal], State]) -> str:
-    """Signals down, states across; an empty cell is a transition that raises."""
+    """A table with one row per signal and one column per state; an empty cell is illegal."""
     used = {before for before, _ in table}
     states = [state for state in _states(table) if state in used]
     signals = type(next(signal for _, signal in table))

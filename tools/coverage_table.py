@@ -38,7 +38,7 @@ class Counts:
 
 
 def table(report: Mapping[str, Any], wanted: Collection[str] = ()) -> list[str]:
-    """A row for each package, and one for their sum."""
+    """One row for each package, and one for their sum."""
     packages: dict[str, Counts] = {}
     total = Counts()
     for file, found in report["files"].items():

@@ -1,6 +1,6 @@
-"""Writes the generated documents anew; with --check only says which ones are stale.
+"""Writes the generated documents; with --check, only names the stale ones.
 
-A whole file is generated, or the region of a file between `<!-- generated: NAME -->` and
+A generated part is a whole file, or the region of a file between `<!-- generated: NAME -->` and
 `<!-- end -->`.
 """
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def main(arguments: Sequence[str], root: Path = ROOT) -> int:
-    """Write, or check; 1 when a document is stale."""
+    """Write the documents, or check them; return 1 if a checked document is stale."""
     stale = [(file, text) for file, text in generated(root) if read(file) != text]
     if "--check" in arguments:
         for file, _ in stale:
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
 
 
 def generated(root: Path) -> Iterator[tuple[Path, str]]:
-    """Each document with the text it should have."""
+    """Yield each generated document with the text that it should have."""
     yield root / "docs/configuration.md", document()
     architecture = root / "docs/architecture.md"
     text = read(architecture) or "# Architecture\n\n## The life of a worker\n"
@@ -47,7 +47,7 @@ def generated(root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def index(folder: Path) -> str:
-    """A line for each decision, with its number and title."""
+    """One line for each decision, with its number and title."""
     files = sorted(folder.glob("[0-9]*.md"))
     titles = [read(file).partition("\n")[0].removeprefix("# ") for file in files]
     return "\n".join(f"* [{title}]({file.name})" for title, file in zip(titles, files, strict=True))
@@ -58,7 +58,7 @@ def read(file: Path) -> str:
 
 
 def with_region(text: str, name: str, content: str) -> str:
-    """The text with new content between the marks; a text without them gets them at its end."""
+    """The text with new content between the marks; without marks, they are added at its end."""
     mark, end = f"<!-- generated: {name} -->", "<!-- end -->"
     before, found, rest = text.partition(f"{mark}\n")
     _, _, after = rest.partition(end)

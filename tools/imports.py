@@ -1,8 +1,8 @@
-"""Draws which modules of a package import which, and lists the cycles: `python -m tools.imports`.
+"""Lists the imports between the modules of a package, and its cycles: `python -m tools.imports`.
 
-Counted are `import` statements anywhere in a module (inside functions and under TYPE_CHECKING, too)
+It counts `import` statements anywhere in a module (inside functions and under TYPE_CHECKING, too)
 and the `cimport` statements of the `.pxd` file beside it. The argument is a package below
-`steelyard`; without one it is `balancer`.
+`steelyard`; without an argument it is `balancer`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Graph = Mapping[str, frozenset[str]]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the figures of one package; with --json all edges and cycles."""
+    """Print the counts and cycles of one package; with --json, all imports and cycles."""
     names = [word for word in arguments if not word.startswith("-")]
     graph = import_graph(SOURCE, f"steelyard.{names[0] if names else 'balancer'}")
     cycles = find_cycles(graph)
@@ -95,7 +95,7 @@ def _imported(file: Path) -> Iterator[str]:
 
 
 def _known(name: str, files: Mapping[str, Path]) -> str | None:
-    """The module that a name belongs to: the name itself, or its parent for a class or function."""
+    """The module of a name: the name itself, or its parent if it is a class or function."""
     parent = name.rpartition(".")[0]
     return name if name in files else parent if parent in files else None
 

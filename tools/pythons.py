@@ -1,6 +1,6 @@
-"""The Pythons of this machine that Steelyard supports, one line `VERSION=PATH` for each version.
+"""Prints the Pythons of this machine that Steelyard supports, as lines `VERSION=PATH`.
 
-They are looked for on PATH and among the versions of pyenv, whose shims on PATH refuse to run any
+They are searched on PATH and among the versions of pyenv, whose shims on PATH refuse to run any
 version but the chosen one.
 """
 
@@ -19,7 +19,7 @@ _ASK = "import sys; v = sys.version_info; print(v.major, v.minor, v.releaselevel
 
 
 def found(environment: Mapping[str, str]) -> dict[tuple[int, int], Path]:
-    """The first Python of each supported version, oldest version first."""
+    """The first Python found of each supported version, oldest version first."""
     pythons: dict[tuple[int, int], Path] = {}
     for file in _candidates(environment):
         version = _version(file)
@@ -38,7 +38,7 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _version(file: Path) -> tuple[int, int] | None:
-    """The version that this program names; None if it is a pre-release, or does not run."""
+    """The version of this Python; None if it is a pre-release, or does not run."""
     try:
         done = subprocess.run([file, "-c", _ASK], capture_output=True, text=True, check=True)
         major, minor, level = done.stdout.split()

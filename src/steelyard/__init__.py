@@ -2,9 +2,10 @@
 
 gateway  an HTTP load balancer that starts, measures, scales, drains and heals its workers
          (`core` decides, `agent` acts, `balancer` forwards, `runtime` runs, `store` remembers)
-select   the fastest way to pick one of n
+select   selection policies: the fastest way to pick one of n
+mesh     runs units of work on nodes that pull them, without a broker
 
-`docs/architecture.md` draws how the rooms connect; `docs/glossary.md` has the words.
+`docs/architecture.md` draws how the packages connect; `docs/glossary.md` defines the words.
 """
 
 __version__ = "0.1.0"

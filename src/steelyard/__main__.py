@@ -1,6 +1,7 @@
 """`python -m steelyard`, and the `steelyard` command.
 
-Nothing but this is imported before Ctrl-C is looked after: the rest takes most of a second.
+The other modules are imported inside `main`, so that Ctrl-C during the import, which takes most of
+a second, ends the program without a traceback.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""Board: the address at which a supervisor takes its balancers' accounts.
+"""Board: the address at which a supervisor receives its balancers' accounts.
 
-An abstract Unix socket (unix(7)): nothing to clean up. Its name is drawn at random and told to the
-balancers with their roles, so nobody can take it first. Every user of the machine can see the name
-and connect to it, or take it when the supervisor is gone, so both sides look at who the other side
-is.
+It is an abstract Unix socket (unix(7)), which leaves no file behind. Its name is drawn at random
+and told to the balancers with their roles, so nobody can bind it first. But every user of the
+machine can see the name, connect to it, and bind it when the supervisor is gone. So each side asks
+the kernel who the other side is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 
 
 class Peer(NamedTuple):
-    """Who is at the other end."""
+    """The process at the other end of a Unix socket."""
 
     pid: int
     uid: int
@@ -28,7 +28,10 @@ def board_name(token: str) -> str:
 
 
 def peer_of(sock: socket.socket) -> Peer:
-    """As the kernel knows it; of a listener, who it was when it began to listen."""
+    """The peer's credentials from the kernel.
+
+    For a listener they are those of the time when it began to listen.
+    """
     data = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(data)
     return Peer(pid, uid)

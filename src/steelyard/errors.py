@@ -1,4 +1,4 @@
-"""One base for every error: whose fault it is, what to do next, and whether a retry helps."""
+"""The base of all errors: whose fault it is, what to do next, and whether a retry helps."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from enum import StrEnum
 
 
 class Fault(StrEnum):
-    """Who can mend it."""
+    """The party that can fix the error."""
 
     USER = "user"  # the configuration or the command line
-    APPLICATION = "application"  # what the user wants served
+    APPLICATION = "application"  # the program that the user wants served
     MACHINE = "machine"  # a port, a disk, a missing right
-    PEER = "peer"  # another program on the wire
+    PEER = "peer"  # another program at the other end of a connection
     STEELYARD = "steelyard"  # a bug of ours
 
 
 class SteelyardError(Exception):
-    """An error a person reads: what happened, and what to do next."""
+    """An error for people: it says what happened, and what to do next."""
 
     fault: Fault = Fault.STEELYARD
     retry: bool = False
@@ -31,7 +31,7 @@ class SteelyardError(Exception):
 
 
 class UsageError(SteelyardError):
-    """The command line or the configuration asks for something that cannot be."""
+    """The command line or the configuration asks for something impossible."""
 
     fault = Fault.USER
 

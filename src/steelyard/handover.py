@@ -1,10 +1,10 @@
 """Hand-over: a balancer without a supervisor gives its listening sockets to the next supervisor.
 
     heir       connects to the hand-over socket, a Unix socket in the gateway's folder
-    balancer   answers with one byte and its listening sockets (SCM_RIGHTS); none when it drains
+    balancer   answers with one byte and its listening sockets (SCM_RIGHTS); none if it drains
 
-The folder is closed to other users (private_folder). Both sides ask the kernel for the other side's
-credentials all the same: root, or a folder that was open once, must not make us trust a stranger.
+Other users cannot enter the folder (private_folder). Both sides ask the kernel for the other side's
+credentials all the same: root may act for others, and the folder may have been open once.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _MOST = 253  # file descriptors in one message: SCM_MAX_FD of the kernel
 
 
 class StrangerError(OSError):
-    """What answers is not the process that should."""
+    """Another process answers than the one that should."""
 
 
 def listen_at(path: Path) -> socket.socket:
-    """Listen at this path; a file that a killed process left there goes."""
+    """Listen at this path; remove a file that a killed process left there."""
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     try:
         with suppress(FileNotFoundError):
@@ -42,7 +42,7 @@ def listen_at(path: Path) -> socket.socket:
 
 
 def give(heir: socket.socket, sockets: Sequence[socket.socket]) -> bool:
-    """Give them away, if the one who asks is our own user."""
+    """Send the sockets, if the heir runs as our own user; return whether it does."""
     if peer_of(heir).uid != os.geteuid():
         return False
     socket.send_fds(heir, [_WORD], [sock.fileno() for sock in sockets])
@@ -50,7 +50,7 @@ def give(heir: socket.socket, sockets: Sequence[socket.socket]) -> bool:
 
 
 def take(path: Path, pid: int, patience: float) -> list[socket.socket]:
-    """The listening sockets of the balancer with this pid, which must be our own user's."""
+    """Receive the listening sockets of the balancer with this pid, which runs as our user."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         link.settimeout(patience)
         with _short(path) as name:
@@ -63,13 +63,13 @@ def take(path: Path, pid: int, patience: float) -> list[socket.socket]:
     if word != _WORD:
         for sock in sockets:
             sock.close()
-        raise ConnectionResetError("it gave nothing")
+        raise ConnectionResetError("it gave no sockets")
     return sockets
 
 
 @contextmanager
 def _short(path: Path) -> Iterator[str]:
-    """The path by a descriptor of its folder: the kernel takes 107 bytes of a path at most."""
+    """A short name of the path, through a descriptor of its folder: the kernel allows 107 bytes."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield f"/proc/self/fd/{folder}/{path.name}"

@@ -1,7 +1,7 @@
-"""`python -m steelyard.health`: whether what listens in this container accepts connections.
+"""`python -m steelyard.health`: whether every listening port of this container accepts connections.
 
-The image's health check, for every part alike: it needs no configuration, since a container has a
-network of its own, and sends no request, which a balancer would pass on to a worker.
+This is the image's health check, the same for every part. It needs no configuration, since a
+container has a network of its own. It sends no request, as a balancer would forward it to a worker.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from pathlib import Path
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LISTENING = "0A"
-_ENGINE_DNS = "0B00007F"  # 127.0.0.11 as the kernel writes it: Docker's own, in every container
+# 127.0.0.11 as the kernel writes it: Docker's resolver, in every container
+_ENGINE_DNS = "0B00007F"
 _PATIENCE = 2.0
 
 
 def listening(table: str) -> Iterator[int]:
-    """The ports of a kernel's table on which somebody listens, but for the engine's resolver."""
+    """The listening ports in a table of the kernel, without that of the engine's resolver."""
     for line in table.splitlines()[1:]:
         _, local, _, state, *_ = line.split()
         host, port = local.split(":")
@@ -29,7 +30,7 @@ def listening(table: str) -> Iterator[int]:
 def main() -> int:
     ports = {port for path in TABLES if path.exists() for port in listening(path.read_text())}
     if not ports:
-        sys.stderr.write("nobody listens\n")
+        sys.stderr.write("no port is listening\n")
     for port in sorted(ports):
         try:
             socket.create_connection(("localhost", port), _PATIENCE).close()

@@ -1,6 +1,7 @@
-"""How every part writes about itself: one line per message, to standard error.
+"""The log of each process: one line per message, to standard error.
 
-A part that outlives its supervisor has nobody who reads its standard error, and writes to a file.
+Nobody reads the standard error of a process that outlives its supervisor: such a process logs to a
+file.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import sys
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-LARGEST = 2**20  # bytes of such a file; the one before it is kept, too
+LARGEST = 2**20  # bytes of such a file; one older file is kept, too
 
 
 def set_up_logging(part: str, level: str) -> None:
-    """Send the messages of this process, marked with its part, to standard error."""
+    """Send the messages of this process, marked with the name of its part, to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(f"%(asctime)s {part:<10} %(message)s", "%H:%M:%S"))
     root = logging.getLogger("steelyard")
@@ -27,7 +28,7 @@ def set_up_logging(part: str, level: str) -> None:
 def log_to_file(path: Path) -> None:
     """Send the messages of this process to a file from now on.
 
-    What others than our own logger write to standard error is lost, and does no harm.
+    Standard error becomes /dev/null: other writers to it are discarded, and cannot fail.
     """
     root = logging.getLogger("steelyard")
     handler = RotatingFileHandler(path, maxBytes=LARGEST, backupCount=1, delay=True)

@@ -1,4 +1,4 @@
-"""Tables and sections of documents that commands write."""
+"""Tables and sections for documents that commands write."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The first column is words, the others figures; the last, remarks, words again."""
+    """A table; the first and last columns hold words, those between hold figures."""
     rules = ["---", *["---:"] * (len(columns) - 2), "---"]
     return "\n".join(_line(cells) for cells in (columns, rules, *rows))
 
 
 def with_section(text: str, name: str, content: str) -> str:
-    """The text with the named section exchanged, or added at its end."""
+    """The text with the named section replaced, or added at its end."""
     begin, end = f"<!-- {name} -->", f"<!-- end: {name.partition(': ')[2]} -->"
     section = f"{begin}\n{content.strip()}\n{end}"
     before, found, rest = text.partition(begin)

@@ -1,4 +1,4 @@
-"""Processes that are not to outlive whoever started them."""
+"""Lets a process end when its parent ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SET_DEATH_SIGNAL = 1  # linux/prctl.h
 
 
 def end_with(parent: int, told: int = signal.SIGKILL) -> None:
-    """Be told by the kernel when the parent is gone, however it went; when it is already, end."""
+    """Ask the kernel for the signal `told` when the parent ends; exit if it has ended already."""
     ctypes.CDLL(None, use_errno=True).prctl(_SET_DEATH_SIGNAL, told)
-    if os.getppid() != parent:  # it went before we could ask
+    if os.getppid() != parent:  # the parent ended before the prctl
         os._exit(0)

@@ -1,4 +1,4 @@
-"""Files with secrets: made once, whole, and readable by their owner only."""
+"""Files with secrets: created once, complete, and readable only by their owner."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 def make_private(path: Path, text: str) -> None:
-    """Write the text to a new file with mode 0600; leave a file that exists as it is.
+    """Write the text to a new file with mode 0600; leave an existing file as it is.
 
-    The file appears whole or not at all: another process may read it at once, and a disk may be
-    full.
+    The file appears complete or not at all: another process may read it at once, and the disk may
+    be full.
     """
     if path.exists():
         return
@@ -20,7 +20,7 @@ def make_private(path: Path, text: str) -> None:
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(text + "\n")
-        with suppress(FileExistsError):  # another process was faster: its file counts
+        with suppress(FileExistsError):  # another process was faster, and its file stays
             os.link(new, path)
     finally:
         os.unlink(new)

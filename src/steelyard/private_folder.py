@@ -1,7 +1,7 @@
 """Folders that no other user may write to.
 
-A user who can write there could put a link in the place of a file that we write, or a secret of
-their own in the place of ours.
+A user with write access could put a link in the place of a file that we write, or another secret in
+the place of ours.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ _PRIVATE = 0o700
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make the folder, or close one of ours to other users; UsageError where another user could
-    write to it or replace it. OSError where it cannot be made."""
+    """Create the folder, or take away the access of other users to a folder of ours.
+
+    Raise UsageError if another user could still write to it or replace it, OSError if it cannot be
+    made.
+    """
     folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
     _require_own(folder)
     _require_closed(folder.resolve().parent)
 
 
 def _require_own(folder: Path) -> None:
-    """Raise UsageError for a folder of another user; close a folder of ours to other users."""
+    """Raise UsageError for a folder of another user; take other users' access to ours away."""
     found = folder.stat()
     if found.st_uid != os.geteuid():
         raise UsageError(
@@ -36,7 +39,7 @@ def _require_own(folder: Path) -> None:
 
 
 def _require_closed(parent: Path) -> None:
-    """Raise UsageError where another user could put a folder of their own in the place of ours."""
+    """Raise UsageError if another user could put a folder of their own in the place of ours."""
     found = parent.stat()
     owned = found.st_uid in (0, os.geteuid())
     if not owned or (found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX):

@@ -1,8 +1,8 @@
 """Purity: whether the hot path runs compiled or as plain Python.
 
-The same source serves both: where a C compiler was at hand, extension modules lie beside their
-`.py` files and the interpreter prefers them. `STEELYARD_PURE=1` makes it read the `.py` files all
-the same (to debug, to compare); `STEELYARD_PURE=0` refuses to run without the extension modules.
+Both use the same source: if a C compiler was available, extension modules lie beside their `.py`
+files, and the interpreter prefers them. `STEELYARD_PURE=1` makes it load the `.py` files all the
+same (to debug, to compare); `STEELYARD_PURE=0` refuses to run without the extension modules.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import ModuleType
 
 VARIABLE = "STEELYARD_PURE"
 PACKAGES = ("steelyard.balancer", "steelyard.select")
-WITNESS = Path(__file__).parent / "balancer" / "loop"  # all are compiled, or none
+WITNESS = Path(__file__).parent / "balancer" / "loop"  # either all modules are compiled, or none
 
 
 class PureFinder:
@@ -38,31 +38,31 @@ class PureFinder:
 
 
 def is_built() -> bool:
-    """Whether extension modules are there, whatever this process uses."""
+    """Whether extension modules exist, whether or not this process uses them."""
     return any(WITNESS.with_suffix(suffix).exists() for suffix in EXTENSION_SUFFIXES)
 
 
 def is_compiled() -> bool:
-    """Whether this process uses them."""
+    """Whether this process uses the extension modules."""
     return is_built() and os.environ.get(VARIABLE) != "1"
 
 
 def build_name() -> str:
-    """One word for how this process runs the hot path."""
+    """One word for the way this process runs the hot path."""
     return "compiled" if is_compiled() else "pure"
 
 
 def explain_build() -> str:
-    """The word, and how the other build is had."""
+    """The word of `build_name`, with a hint at the other build."""
     if is_compiled():
         return "compiled"
     if is_built():
         return f"pure: plain Python, as {VARIABLE}=1 asks"
-    return "pure: plain Python, which is slower; where there is a C compiler, `make build` compiles"
+    return "pure: plain Python, which is slower; with a C compiler, `make build` compiles it"
 
 
 def enforce() -> None:
-    """Do what the environment variable says; called once, before anything else is imported."""
+    """Apply the environment variable; called once, before anything else is imported."""
     wish = os.environ.get(VARIABLE, "")
     if wish == "1":
         sys.meta_path.insert(0, PureFinder)

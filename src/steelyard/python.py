@@ -1,4 +1,4 @@
-"""How a Python process of our own is started: it imports nothing from the working folder.
+"""Starts Python processes of our own, which import nothing from the working folder.
 
 `python -m` puts the working folder in front of the standard library, so an `http.py` beside the
 user's application would run inside the gateway, with the gateway's rights. `-P` leaves the folder
@@ -13,8 +13,8 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-# Modules that the standard library imports only when they are needed: for a traceback, a warning,
-# an exception's group, the end of a process. `multiprocessing` and the like are left to units.
+# Modules that the standard library imports only when they are needed: for a traceback, a warning, a
+# group of exceptions, the end of a process. Modules like `multiprocessing` are left to the units.
 _LATE = (
     "_colorize", "ast", "atexit", "codeop", "contextlib", "copyreg", "dis", "enum",
     "inspect", "io", "linecache", "locale", "opcode", "random", "re", "shutil", "signal", "string",
@@ -24,16 +24,16 @@ _LATE = (
 
 
 def module(name: str, *words: str) -> list[str]:
-    """The command line of a module of ours."""
+    """The command line that runs a module of ours."""
     return [sys.executable, "-P", "-m", name, *words]
 
 
 def import_late_ones() -> None:
     """Import what this process may need later, before the user's folder is put on the path.
 
-    A process that runs units has to import from that folder. What is imported already cannot be
-    shadowed by a module of the folder with the same name.
+    A process that runs units has to import from that folder. A module that is imported already
+    cannot be shadowed by one of the same name in the folder.
     """
     for name in _LATE:
-        if name in sys.stdlib_module_names:  # some are of later versions
+        if name in sys.stdlib_module_names:  # older versions of Python lack some of them
             import_module(name)

@@ -1,4 +1,4 @@
-"""Listening sockets, and a clear word when an address cannot be had."""
+"""Listening sockets, and clear errors when an address cannot be used."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ class ListenError(SteelyardError):
 
 
 class InUseError(ListenError):
-    """Somebody else has it, who may leave: a gateway whose agent came back late serves on."""
+    """Another program uses the address now, but may leave it, so that a retry helps."""
 
     retry = True
 
 
 def listen(address: Address, backlog: int, flag: str) -> socket.socket:
-    """A listening socket that is ours alone."""
+    """A listening socket on an address that no other socket shares."""
     return _open(address, flag, shared=False, backlog=backlog)
 
 
 def bind_many(address: Address, count: int, flag: str) -> list[socket.socket]:
     """One socket per process, all on one address (SO_REUSEPORT); none of them listens yet.
 
-    Whoever calls this keeps them open: connections that wait on the socket of a process that
-    was killed are then served by its successor instead of being reset.
+    The caller keeps them open: if a process is killed, connections that wait on its socket are then
+    served by its successor instead of being reset.
     """
     first = _open(address, flag, shared=True)
     settled = Address(address.host, first.getsockname()[1])
@@ -38,13 +38,14 @@ def bind_many(address: Address, count: int, flag: str) -> list[socket.socket]:
 
 
 def open_up(sock: socket.socket, backlog: int) -> None:
-    """Have a socket of `bind_many` listen."""
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # for who is bound here after us
+    """Let a socket of `bind_many` listen."""
+    # lets a later socket bind the same address
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.listen(backlog)
 
 
 def ensure_free(address: Address, flag: str) -> None:
-    """SO_REUSEPORT would quietly share the port with a stranger of the same user, so ask first."""
+    """Raise if the address is in use: SO_REUSEPORT would share it with a program of our user."""
     if address.port:
         listen(address, 1, flag).close()
 
@@ -70,11 +71,11 @@ def _open(
 
 
 def _claim(sock: socket.socket) -> None:
-    """Have `ensure_free` find an address that is bound, though nobody listens there yet.
+    """Make a bound address visible to `ensure_free`, though nobody listens there yet.
 
-    To Linux, sockets with SO_REUSEADDR on both sides are in each other's way only when one of them
-    listens (inet_bind_conflict). A reload holds its new address like this until its balancers are
-    ready: a second gateway that came meanwhile would share the port with it.
+    In Linux, two sockets that both have SO_REUSEADDR conflict only if one of them listens
+    (inet_bind_conflict). A reload holds its new address like this until its balancers are ready: a
+    second gateway that starts meanwhile would share the port with it.
     """
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
 
@@ -88,6 +89,6 @@ def _explain(error: OSError | OverflowError, address: Address, flag: str) -> Lis
         )
     if code == errno.EACCES:
         return ListenError(
-            f"{address} needs more rights", hint=f"choose a port above 1023 with {flag}"
+            f"this user may not listen on {address}", hint=f"choose a port above 1023 with {flag}"
         )
     return ListenError(f"{address} cannot be listened on: {error}", hint=f"see {flag}")

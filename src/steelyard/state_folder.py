@@ -1,4 +1,4 @@
-"""The application's folder in the state folder: ours alone, before anything in it is opened."""
+"""The application's folder in the state folder: made private before anything in it is opened."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.private_folder import make_private_folder
 
 
 def open_state_folder(folder: Path) -> None:
-    """Make the folder, and close it to other users; UsageError where another user has a hand."""
+    """Make the folder private; raise UsageError if another user could change it."""
     try:
         make_private_folder(folder)
     except OSError as error:

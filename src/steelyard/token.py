@@ -1,4 +1,4 @@
-"""The token that guards the API: made on the first start, readable by its owner only."""
+"""The token that guards the API: created at the first start, readable only by its owner."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.private_file import make_private
 
 
 def ensure_token(path: Path) -> str:
-    """The token in the file; a new one when there is no file."""
+    """The token in the file; a new one if there is no file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         make_private(path, secrets.token_urlsafe(32))
@@ -25,7 +25,7 @@ def ensure_token(path: Path) -> str:
 
 
 def _require_own(path: Path) -> None:
-    """Raise UsageError for a token that another user planted, by a file or a link of theirs."""
+    """Raise UsageError if another user planted the token, by a file or a link."""
     link, file = path.lstat(), path.stat()
     if {link.st_uid, file.st_uid} - {0, os.geteuid()} or stat.S_IMODE(file.st_mode) & 0o022:
         raise UsageError(
@@ -35,17 +35,17 @@ def _require_own(path: Path) -> None:
 
 
 def read_token(path: Path) -> str:
-    """The token that an agent left for its user's other programs."""
+    """Read the token that the agent wrote for other programs of its user."""
     try:
         token = path.read_text().strip()
     except FileNotFoundError:
         raise UsageError(
             f"no token at {path}",
-            hint="the agent writes it on its first start: is one running, with this --state?",
+            hint="the agent writes it on its first start: is an agent running with this --state?",
         ) from None
     except PermissionError:
         raise UsageError(
-            f"the token at {path} is another user's", hint="run this as the agent's user"
+            f"the token at {path} belongs to another user", hint="run this as the agent's user"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"no token at {path}: {error}", hint="is --state right?") from None
@@ -53,6 +53,6 @@ def read_token(path: Path) -> str:
         raise UsageError(f"the token at {path} is empty", hint="delete the file, restart the agent")
     if not (token.isascii() and token.isprintable()):
         raise UsageError(
-            f"what is at {path} is no token", hint="delete the file, restart the agent"
+            f"the file {path} holds no token", hint="delete the file, restart the agent"
         )
     return token

@@ -1,4 +1,4 @@
-"""A swarm of three nodes, which tests here share."""
+"""A swarm of three nodes, which the tests here share."""
 
 from __future__ import annotations
 

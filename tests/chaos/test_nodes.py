@@ -1,6 +1,6 @@
-"""Workers on several nodes: measured and stopped wherever they are, and made up for with a node.
+"""Workers on several nodes are measured and stopped anywhere, and replaced if their node is lost.
 
-Takes a minute or so, and is a command of its own: `make swarm-chaos`.
+The tests take about a minute, and have a command of their own: `make swarm-chaos`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tests.e2e.load import Load
 
 pytestmark = [pytest.mark.chaos, pytest.mark.needs("swarm")]
 LOST = 3
-# Images that are imported on each node have ids of their own: they are known by name only.
+# An image imported on each node has another id on each, so it is known by name only.
 BY_NAME = "missing"
 
 
 @pytest.fixture
 def sockets(three: Swarm, tmp_path: Path) -> str:
-    """Where the engines of the nodes are, by name."""
+    """The address of the nodes' engines, with the node's name in it."""
     for number, node in enumerate(three.nodes, 1):
         (tmp_path / f"node{number}").symlink_to(node.socket)
     return f"unix://{tmp_path}/{{name}}"
@@ -38,7 +38,7 @@ def sockets(three: Swarm, tmp_path: Path) -> str:
 async def test_workers_are_stopped_wherever_they_are(
     three: Swarm, sockets: str, tmp_path: Path, known: bool
 ) -> None:
-    """Where a node's engine is known, they are measured, too, and told to go by ourselves."""
+    """If a node's engine is known, its workers are measured, too, and signalled by ourselves."""
     script = "trap 'exit 7' TERM; echo up; while :; do sleep 0.05; done"
     engines = {"engines": sockets} if known else {}
     runtime = swarm_runtime(tmp_path, ("sh", "-c", script), pull=BY_NAME, **engines)
@@ -71,12 +71,12 @@ def gateway(three: Swarm, tmp_path: Path) -> Iterator[SwarmGateway]:
 
 
 def spread(told: FleetStatus) -> Counter[str]:
-    """How many workers serve on which node."""
+    """The number of ready workers on each node."""
     return Counter(worker.node for worker in told.workers if worker.ready)
 
 
 async def test_a_node_that_is_lost_is_made_up_for(three: Swarm, gateway: SwarmGateway) -> None:
-    """Its cable is pulled: nobody says goodbye, and what was sent there is never answered."""
+    """The node's cable is pulled: connections are not closed, and requests get no answer."""
     gateway.start()
     told = await gateway.until(lambda told: told.ready == 6, timeout=150)
     assert spread(told) == {"node1": 2, "node2": 2, "node3": 2}
@@ -93,8 +93,8 @@ async def test_a_node_that_is_lost_is_made_up_for(three: Swarm, gateway: SwarmGa
         failed = len(load.failed)
         await load.more(400)
         assert len(load.failed) == failed
-    # What was under way there is tried elsewhere as soon as the manager has missed the node, long
-    # before the minute that a balancer waits for an answer.
+    # Requests under way at the lost node are retried elsewhere as soon as the manager has missed
+    # the node, long before the minute that a balancer waits for an answer.
     assert load.failed == []
     replaced = [d.reason for d in told.decisions if d.action == "replace"]
     assert len(replaced) == 2

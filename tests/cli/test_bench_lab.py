@@ -8,7 +8,7 @@ import sys
 
 
 def test_every_simulation_is_timed(tmp_path):
-    """As short as can be; figures in JSON and in the document's section."""
+    """The shortest run prints figures as JSON and writes them to the document's section."""
     file = tmp_path / "benchmarks.md"
     words = ["bench", "lab", "--requests", "1000", "--json", "--out", str(file)]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""When `steelyard up` says that it serves."""
+"""The condition on which `steelyard up` says that it serves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.core.driver import Driver
 
 
 def told(*versions: int) -> FleetStatus:
-    """A fleet that is ready, and balancers that serve from these versions of its queue."""
+    """The status of a ready fleet, with balancers that serve from these versions of its queue."""
     driver = Driver().booted()
     balancers = [
         BalancerStatus(name=f"b{n}", connected=True, version=version, inflight=0, waiting=0)
@@ -24,20 +24,20 @@ def told(*versions: int) -> FleetStatus:
 
 
 def test_it_serves_when_every_balancer_has_the_queue_of_ready_workers():
-    """Not before: such a balancer would answer 503."""
+    """A balancer without the newest queue would answer 503."""
     assert serves(told(3, 3), 2)
     assert not serves(told(3), 2)
     assert not serves(told(3, 2), 2)
 
 
 def test_it_does_not_serve_while_a_worker_boots():
-    """However up to date the balancers are."""
+    """While a worker boots, `up` does not serve, however up to date the balancers are."""
     found = told(3, 3)
     assert not serves(found.model_copy(update={"target": found.ready + 1}), 2)
 
 
 async def test_a_boot_that_is_late_and_has_failed_is_given_up(tmp_path):
-    """One failure is enough when the boot time is over, and not enough before."""
+    """One failed start is enough once the boot time is over, and not enough before."""
     client = AgentClient.of(Settings(state=tmp_path))
     failing = {"ever_ready": False, "trouble": "it ended", "failures": 1, "culprit": "app-1"}
     found = told().model_copy(update=failing)

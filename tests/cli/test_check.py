@@ -1,4 +1,4 @@
-"""What `steelyard check` finds out about certificates and stores, and what a start says."""
+"""The findings of `steelyard check` about certificates and stores, and the notes of a start."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def checked(folder: Path, *pairs: tuple[Path, Path]) -> tuple[int, list[tuple[st
 
 
 def test_good_certificates_are_described(tmp_path: Path) -> None:
-    """Their names and their end."""
+    """A good certificate is shown with its names and its expiry."""
     good = issue(tmp_path, "a.org", "*.a.org")
     begins = datetime.now(UTC) - timedelta(days=9)
     old = issue(tmp_path, "b.org", begins=begins, ends=begins + timedelta(days=1))
@@ -40,7 +40,7 @@ def test_good_certificates_are_described(tmp_path: Path) -> None:
 
 
 def test_a_bad_one_is_wrong(tmp_path: Path) -> None:
-    """With the file, the fault and what to do."""
+    """A key that does not fit is reported with the files and a remedy."""
     certificate, _ = issue(tmp_path, "a.org")
     _, key = issue(tmp_path, "b.org")
     status, [(verdict, detail)] = checked(tmp_path, (certificate, key))
@@ -51,7 +51,7 @@ def test_a_bad_one_is_wrong(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["up", "balancer"])
 def test_nothing_starts_without_its_certificate(tmp_path: Path, command: str) -> None:
-    """A sentence and a hint, at once."""
+    """A missing certificate is reported at once, as a sentence with a hint."""
     missing = str(tmp_path / "missing.pem")
     rest = ["--worker", "127.0.0.1:1"] if command == "balancer" else ["--", "sleep", "{port}"]
     state = tmp_path / "state"
@@ -73,7 +73,7 @@ def store_checked(folder: Path, url: str) -> tuple[int, str, str]:
 
 @pytest.mark.needs("redis")
 def test_a_store_in_redis(tmp_path: Path) -> None:
-    """Wrong when it refuses us; a note while it is down, as the agent starts without it."""
+    """A store that refuses us is wrong; one that is down is a note: the agent starts without it."""
     with RedisServer(tmp_path, "--requirepass", "right") as server:
         right = server.url.replace("//", "//:right@")
         assert store_checked(tmp_path, right) == (0, "ok", server.url.replace("//", "//@"))
@@ -87,7 +87,7 @@ def test_a_store_in_redis(tmp_path: Path) -> None:
 
 
 def test_a_start_repeats_the_notes_of_a_check(tmp_path: Path) -> None:
-    """A command that takes no port may well be a mistake; a port in use ends this start at once."""
+    """A start repeats the note about a missing {port}; a port in use ends this start at once."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         used = f"127.0.0.1:{taken.getsockname()[1]}"
         words = ["--listen", "127.0.0.1:0", "--agent-listen", used, "--state", str(tmp_path)]

@@ -30,7 +30,7 @@ async def client(served: Served, tmp_path: Path) -> AsyncIterator[AgentClient]:
 
 
 async def test_it_reads_and_steers(client: AgentClient):
-    """Status, limits, drain."""
+    """The client reads the status, sets limits and drains a worker."""
     told = await asyncio.to_thread(client.status)
     assert len(told.workers) == 2
     told = await asyncio.to_thread(client.set_limits, 3, 5)
@@ -40,20 +40,20 @@ async def test_it_reads_and_steers(client: AgentClient):
 
 
 async def test_a_refusal_is_told_in_the_agents_words(client: AgentClient):
-    """Not as an HTTP status."""
+    """An error of the agent is shown in its own words, not as an HTTP status."""
     with pytest.raises(RefusedError, match="the agent refused: no worker named nobody"):
         await asyncio.to_thread(client.drain, "nobody")
 
 
 async def test_a_wrong_token_points_at_the_state_folder(client: AgentClient, tmp_path: Path):
-    """The usual reason is another agent's folder."""
+    """A wrong token usually comes from another agent's folder, so the hint names --state."""
     (tmp_path / "token").write_text("wrong")
     with pytest.raises(RefusedError, match="--state"):
         await asyncio.to_thread(client.status)
 
 
 def test_no_agent_says_how_to_start_one(tmp_path: Path):
-    """Nobody listens there."""
+    """If nobody listens, the hint says how to start an agent."""
     (tmp_path / "token").write_text(TOKEN)
     with pytest.raises(NoAgentError, match="steelyard up"):
         AgentClient(Address("127.0.0.1", free_port()), tmp_path / "token").status()
@@ -68,7 +68,7 @@ def test_no_agent_says_how_to_start_one(tmp_path: Path):
     ],
 )
 async def test_another_program_in_the_agents_place_is_told(tmp_path: Path, answer: bytes):
-    """One that does not speak HTTP, or has something else to say."""
+    """A program in the agent's place may speak another protocol, or HTTP with other content."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -78,20 +78,20 @@ async def test_another_program_in_the_agents_place_is_told(tmp_path: Path, answe
     (tmp_path / "token").write_text(TOKEN)
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         address = Address("127.0.0.1", server.sockets[0].getsockname()[1])
-        with pytest.raises(RefusedError, match="is no agent"):
+        with pytest.raises(RefusedError, match="is not an agent"):
             await asyncio.to_thread(AgentClient(address, tmp_path / "token").status)
 
 
 @pytest.mark.parametrize("name", ["a b", "ä/ö", "..", "x?lines=1"])
 async def test_any_text_can_be_asked_for_as_a_worker(client: AgentClient, name: str):
-    """What users type is not yet a name."""
+    """Any text that a user types is sent as the name of a worker."""
     with pytest.raises(RefusedError):
         await asyncio.to_thread(client.drain, name)
 
 
 @pytest.mark.parametrize("ends", [True, False])
 def test_an_answer_that_breaks_off_is_told_from_one_that_ends(tmp_path, ends):
-    """An agent that is killed sends no last chunk; its lines until then are told."""
+    """A killed agent sends no last chunk; the lines before that are printed, then an error."""
     text = b'{"time":null,"worker":"w","text":"one"}\n'
     last = b"0\r\n\r\n" if ends else b""
     (tmp_path / "token").write_text("secret")
@@ -116,7 +116,7 @@ def test_an_answer_that_breaks_off_is_told_from_one_that_ends(tmp_path, ends):
 
 @pytest.mark.needs("root")
 def test_another_user_in_the_agents_place_gets_no_token(tmp_path: Path) -> None:
-    """While the agent is away any user of the machine may listen on its port."""
+    """While the agent is away, any user of the machine may listen on its port."""
     (tmp_path / "token").write_text(TOKEN)
     with stranger(tmp_path / "log") as other:
         client = AgentClient(Address("127.0.0.1", other.port), tmp_path / "token")

@@ -1,4 +1,4 @@
-"""What workers print does not steer the terminal of the operator."""
+"""Text that workers print does not control the operator's terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from steelyard.cli.harmless import for_terminal, harmless
     ],
 )
 def test_a_terminal_is_told_nothing_but_colours(text: str, shown: str) -> None:
-    """Titles, the clipboard, moves of the cursor: all are shown instead of obeyed."""
+    """Titles, the clipboard and cursor movements are shown as text instead of obeyed."""
     assert harmless(text) == shown
 
 

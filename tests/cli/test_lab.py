@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-# As on a machine without the extra: numpy and matplotlib cannot be found.
+# Imitates a machine without the extra: numpy and matplotlib cannot be found.
 WITHOUT = """
 import sys
 class Missing:
@@ -29,7 +29,7 @@ def run(*words: str, program: tuple[str, ...] = ("-m", "steelyard")):
 
 
 def test_without_its_libraries_the_lab_says_how_to_get_them():
-    """And every other command works."""
+    """Without its libraries, the lab names them, and every other command works."""
     done = run("lab", "validate", program=("-c", WITHOUT))
     assert done.returncode == 1
     assert "the lab needs numpy" in done.stderr
@@ -38,7 +38,7 @@ def test_without_its_libraries_the_lab_says_how_to_get_them():
 
 
 def test_an_experiment_prints_json_and_writes_tables_figure_and_page(tmp_path):
-    """All of them from one run."""
+    """One run writes JSON, tables, the figure and the page."""
     page = tmp_path / "lab.md"
     done = run("lab", "efficiency", "--runs", "2", "--json", "--out", str(tmp_path / "files"),
                "--page", str(page))  # fmt: skip
@@ -59,7 +59,7 @@ def test_an_experiment_prints_json_and_writes_tables_figure_and_page(tmp_path):
 
 
 def test_a_folder_that_cannot_be_is_told_before_the_work(tmp_path):
-    """A file is in its place."""
+    """An output folder that is a file is refused before the work begins."""
     (tmp_path / "taken").touch()
     done = run("lab", "efficiency", "--out", str(tmp_path / "taken"))
     assert done.returncode == 2
@@ -69,14 +69,14 @@ def test_a_folder_that_cannot_be_is_told_before_the_work(tmp_path):
 
 @pytest.mark.parametrize("words", [("--runs", "0"), ("--requests", "-5"), ("--seed", "-1")])
 def test_a_number_out_of_range_is_named(words):
-    """With its range."""
+    """A number out of range is refused, with the option's name."""
     done = run("lab", "efficiency", *words)
     assert done.returncode == 2
     assert words[0] in done.stderr
 
 
 def test_a_job_without_survivors_is_an_error_a_person_can_read():
-    """Not a traceback, and not a run without end."""
+    """A job without surviving nodes is refused without a traceback."""
     done = run("lab", "compare", "--nodes", "2", "--dying", "1")
     assert done.returncode == 2
     assert "2 of 2 nodes would die" in done.stderr

@@ -1,4 +1,4 @@
-"""Whose lines `steelyard logs` prints, and how."""
+"""Which lines `steelyard logs` prints, and in what form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def line(worker: str, text: str, second: int | None = None) -> LogLine:
 
 
 class FakeClient:
-    """Knows a fleet, and the log of a worker that has ended."""
+    """A client that knows a fleet, and the log of a worker that has ended."""
 
     def __init__(self) -> None:
         driver = Driver(min=3).booted()
@@ -60,7 +60,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
 
 
 def test_a_part_of_a_name_is_enough(client, capsys):
-    """And an ended worker is found by its full name; one worker's lines have nothing in front."""
+    """A part of a name finds a running worker, the full name an ended one; lines have no prefix."""
     command.logs(client.names[0], 7)
     command.logs("ended", 8)
     assert capsys.readouterr().out == f"7 lines of {client.names[0]}\n8 lines of ended\n"
@@ -70,14 +70,14 @@ def test_a_part_of_a_name_is_enough(client, capsys):
     ("text", "says"), [("w", "3 workers match “w”"), ("nobody", "no worker matches “nobody”")]
 )
 def test_a_part_that_does_not_tell_one_worker_is_refused(client, text, says):
-    """With the names that there are."""
+    """An ambiguous or unknown part is refused with the names of all workers."""
     with pytest.raises(UsageError, match=says) as error:
         command.logs(text, 1)
     assert all(name in error.value.hint for name in client.names)
 
 
 def test_lines_of_all_workers_are_in_the_order_of_their_times(client, capsys):
-    """Each with its time and worker in front; nothing in a line is taken for markup."""
+    """Each line follows its time and worker; nothing in a line is taken for markup."""
     client.answers = [[line("a", "1", 1), line("a", "[bold]4[/]", 4), line("b", "2", 2)]]
     command.logs(None, 5)
     shown = capsys.readouterr().out.splitlines()
@@ -86,7 +86,7 @@ def test_lines_of_all_workers_are_in_the_order_of_their_times(client, capsys):
 
 
 def test_without_times_workers_come_one_after_the_other(client, capsys):
-    """In the order in which the agent tells them, with no time in front."""
+    """Lines without times keep the agent's order, and are printed without a time."""
     client.answers = [[line("b", "1"), line("b", "2"), line("a", "3")]]
     command.logs(None, 5)
     assert capsys.readouterr().out == "b | 1\nb | 2\na | 3\n"
@@ -94,7 +94,7 @@ def test_without_times_workers_come_one_after_the_other(client, capsys):
 
 @pytest.mark.parametrize("follow", [True, False])
 def test_json_has_one_object_per_line(client, capsys, follow):
-    """With time, worker and text."""
+    """Each object has a time, a worker and a text."""
     client.answers = [[line("a", 'say "hi"', 1), line("b", "2")]]
     command.logs(None, 5, follow, json=True)
     found = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
@@ -103,7 +103,7 @@ def test_json_has_one_object_per_line(client, capsys, follow):
 
 
 def test_following_goes_on_with_the_successor_of_an_agent_that_was_killed(client, capsys):
-    """Without the last lines once more, and with a word of what may be missing."""
+    """After a reconnection no line is repeated, and a message says that some may be missing."""
     client.answers = [
         [line("a", "1", 1), LostAgentError("the agent went away")],
         [line("a", "2", 2)],
@@ -116,7 +116,7 @@ def test_following_goes_on_with_the_successor_of_an_agent_that_was_killed(client
 
 
 def test_following_an_agent_that_is_not_there_fails_at_once(client):
-    """Only one that was there is waited for."""
+    """Only an agent that answered before is waited for."""
     client.answers = [[NoAgentError("no agent answers")]]
     with pytest.raises(NoAgentError):
         command.logs(None, 5, True)

@@ -24,7 +24,7 @@ def run(*words: str, **kwargs) -> subprocess.CompletedProcess[str]:
 
 
 def test_help_names_every_command():
-    """In groups that say what they are for."""
+    """The help lists every command."""
     text = run("--help").stdout
     for command in COMMANDS:
         assert f" {command} " in text
@@ -32,7 +32,7 @@ def test_help_names_every_command():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command):
-    """With its options."""
+    """Every command has a help text."""
     done = run(command, "--help")
     assert done.returncode == 0
     assert "--help" in done.stdout
@@ -46,14 +46,14 @@ def test_version_names_the_build():
 
 @pytest.mark.needs("compiled")
 def test_version_of_a_compiled_build():
-    """Where the hot path is compiled, the version says so."""
+    """If the hot path is compiled, the version says so."""
     compiled = {**os.environ, purity.VARIABLE: ""}
     told = run("--version", env=compiled).stdout
     assert told == f"steelyard {steelyard.__version__} (compiled)\n"
 
 
 def test_check_tells_of_a_pure_build(tmp_path):
-    """The build is a note, with the reason why it is plain Python."""
+    """A pure build is a note, with its reason."""
     done = run("check", "--state", str(tmp_path), "--listen", "127.0.0.1:0", "--agent-listen",
                "127.0.0.1:0", "--", "sleep", "{port}",
                env={**os.environ, purity.VARIABLE: "1"})  # fmt: skip
@@ -86,7 +86,7 @@ print("imported:", *sorted(names))
     ],
 )
 def test_a_command_imports_what_it_uses(tmp_path, words, spared):
-    """The modules of other commands would cost every command their time."""
+    """Modules of other commands would only cost time."""
     done = subprocess.run([sys.executable, "-c", USED, *words], capture_output=True, text=True)
     imported = set(done.stdout.partition("imported:")[2].split())
     assert "typer" in imported
@@ -94,7 +94,7 @@ def test_a_command_imports_what_it_uses(tmp_path, words, spared):
 
 
 def test_help_names_the_extra_to_install():
-    """The bracket of an extra is no markup."""
+    """The bracket of an extra is not taken for markup."""
     assert "'steelyard[lab]'" in run("--help").stdout
 
 
@@ -108,7 +108,7 @@ def test_help_names_the_extra_to_install():
     ],
 )
 def test_a_command_that_does_not_exist(word, said):
-    """The hint tells what does what was wanted; a name that only looks alike is no hint."""
+    """The hint names the command that was probably meant, not just a similar name."""
     done = run(word)
     assert done.returncode == 2
     assert f"there is no command `{word}`" in done.stderr
@@ -117,7 +117,7 @@ def test_a_command_that_does_not_exist(word, said):
 
 
 def test_errors_are_sentences():
-    """No traceback, the fault and a hint, on standard error."""
+    """An error is a sentence and a hint on standard error, without a traceback."""
     done = run("up", "--scaling-polcy", "step")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
@@ -125,14 +125,14 @@ def test_errors_are_sentences():
 
 
 def test_options_behind_the_command_are_its_own(tmp_path):
-    """With or without `--`, as people know it from other programs."""
+    """Options after the command belong to the command, with or without `--`."""
     done = run("check", "--state", str(tmp_path), "--listen", "127.0.0.1:0", "--agent-listen",
                "127.0.0.1:0", "sleep", "--port", "{port}", "--min", "no number")  # fmt: skip
     assert done.returncode == 0, done.stderr
 
 
 def test_check_finds_what_is_wrong_and_says_so_in_json(tmp_path):
-    """Each thing it looked at, with a verdict; the exit status sums them up."""
+    """Each check has a verdict; the exit status sums them up."""
     done = run("check", "--json", "--state", str(tmp_path), "--listen", "127.0.0.1:0",
                "--agent-listen", "127.0.0.1:0", "--", "no-such-program", "{port}")  # fmt: skip
     told = json.loads(done.stdout)
@@ -151,7 +151,7 @@ def test_check_finds_what_is_wrong_and_says_so_in_json(tmp_path):
 
 
 def test_check_looks_for_the_command_where_it_will_run(tmp_path):
-    """In the application's folder, not in the one where `check` was called."""
+    """The command is searched in the application's folder, not in the working folder."""
     (tmp_path / "serve").write_text("#!/bin/sh\n")
     (tmp_path / "serve").chmod(0o755)
     words = ["--listen", "127.0.0.1:0", "--agent-listen", "127.0.0.1:0", "--", "./serve", "{port}"]
@@ -164,7 +164,7 @@ def test_check_looks_for_the_command_where_it_will_run(tmp_path):
 
 
 def test_check_of_a_good_setup_succeeds(tmp_path):
-    """And notes a command that must read $PORT itself."""
+    """A good setup passes; a command that must read $PORT itself gets a note."""
     done = run("check", "--state", str(tmp_path), "--listen", "127.0.0.1:0",
                "--agent-listen", "127.0.0.1:0", "--", "sleep", "1")  # fmt: skip
     assert done.returncode == 0
@@ -173,7 +173,7 @@ def test_check_of_a_good_setup_succeeds(tmp_path):
 
 @pytest.mark.parametrize("command", ["up", "check"])
 def test_a_runtime_that_lacks_its_engine_is_told_at_once(tmp_path, command):
-    """Before anything listens or starts. An agent of its own waits: its engine may come later."""
+    """`up` and `check` fail at once if no engine answers; `agent` would wait for it."""
     words = ("--state", str(tmp_path), "--runtime", "swarm", "--image", "shop:2", "--port", "80")
     env = {**os.environ, "DOCKER_HOST": "unix:///nowhere/docker.sock"}
     done = run(command, *words, env=env)
@@ -185,13 +185,13 @@ def test_a_runtime_that_lacks_its_engine_is_told_at_once(tmp_path, command):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["scale"], "say a number of workers, or --min and/or --max, or --reset"),
-        (["scale", "3", "--min", "2"], "say a number of workers, or --min and/or --max"),
-        (["scale", "3", "--reset"], "say a number of workers, or --min and/or --max"),
+        (["scale"], "give a number of workers, or --min and/or --max, or --reset"),
+        (["scale", "3", "--min", "2"], "give a number of workers, or --min and/or --max"),
+        (["scale", "3", "--reset"], "give a number of workers, or --min and/or --max"),
     ],
 )
 def test_scale_wants_one_or_the_other(words, said):
-    """Before it asks any agent."""
+    """Missing or contradictory arguments are refused before any agent is asked."""
     done = run(*words)
     assert done.returncode == 2
     assert said in done.stderr

@@ -1,4 +1,4 @@
-"""What `steelyard mesh run` reads and writes."""
+"""The lines that `steelyard mesh run` reads and writes."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def read(path: Path, data: bytes, *, spread: bool = False) -> list[list[Any]]:
 def test_a_line_ends_where_json_lines_end(
     tmp_path: Path, data: bytes, calls: list[list[Any]]
 ) -> None:
-    """And nowhere else; a mark of UTF-8 is no part of the first."""
+    """Lines end only at a newline, and a byte order mark is not part of the first line."""
     assert read(tmp_path / "units", data) == calls
 
 
 def test_lines_may_come_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are read the same way."""
+    """Standard input is split into lines in the same way."""
     data = '"a\u2028b"\n'.encode()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     assert list(read_calls(Path("-"), False)) == [["a\u2028b"]]
@@ -62,7 +62,7 @@ def test_lines_may_come_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_a_line_that_is_no_unit_is_told(tmp_path: Path, line: bytes, told: str) -> None:
-    """By file and number, before anything is run."""
+    """A line that is not a unit is reported by file and number, before anything runs."""
     with pytest.raises(UsageError) as caught:
         read(tmp_path / "units", b"[1]\n" + line + b"\n")
     assert told in caught.value.message
@@ -70,9 +70,9 @@ def test_a_line_that_is_no_unit_is_told(tmp_path: Path, line: bytes, told: str) 
 
 
 def test_a_line_that_is_to_be_spread_is_a_list(tmp_path: Path) -> None:
-    """Of arguments."""
+    """With --spread, each line must be a list of arguments."""
     assert read(tmp_path / "units", b"[1, 2]\n", spread=True) == [[1, 2]]
-    with pytest.raises(UsageError, match="line 1 is no list"):
+    with pytest.raises(UsageError, match="line 1 is not a list"):
         read(tmp_path / "units", b"1\n", spread=True)
 
 
@@ -91,7 +91,7 @@ def test_a_line_that_is_to_be_spread_is_a_list(tmp_path: Path) -> None:
     ],
 )
 def test_every_value_has_a_line(value: object, written: object) -> None:
-    """Of valid JSON, which has no NaN."""
+    """Every value is written as valid JSON, which has no NaN."""
     row = row_of(Answer(1, State.DONE, pack(value)))
     line = line_of(row)
     assert row["ok"]
@@ -100,7 +100,7 @@ def test_every_value_has_a_line(value: object, written: object) -> None:
 
 
 def test_a_unit_that_raised_says_where() -> None:
-    """In its traceback."""
+    """The row of a unit that raised has its traceback."""
     failure = Failure("ValueError", "no", "Traceback: tiles.py, line 3")
     row = row_of(Answer(1, State.RAISED, pack_failure(failure)))
     assert "ValueError: no" in row["error"]
@@ -108,13 +108,13 @@ def test_a_unit_that_raised_says_where() -> None:
 
 
 def test_a_line_has_what_its_unit_printed() -> None:
-    """If it did."""
+    """A row has the unit's output only if there is any."""
     assert row_of(Answer(1, State.DONE, pack(1), "hello\n"))["output"] == "hello\n"
     assert "output" not in row_of(Answer(1, State.DONE, pack(1)))
 
 
 def test_one_failure_is_one_too_many() -> None:
-    """Though others come after it."""
+    """One failed unit makes the job fail, even if others succeed later."""
     job = Job(2, lambda: 1, lambda: None)
     job.admit(2)
     job.deliver([Answer(1, State.RAISED), Answer(2, State.DONE, pack(1))])
@@ -125,7 +125,7 @@ def test_one_failure_is_one_too_many() -> None:
 
 
 def test_a_value_that_cannot_be_read_is_a_failure() -> None:
-    """Of its unit, not of the job."""
+    """A value that cannot be unpacked fails its unit, not the job."""
     row = row_of(Answer(1, State.DONE, b"\xc1"))
     assert not row["ok"]
     assert "is not a packed value" in json.loads(line_of(row))["error"]

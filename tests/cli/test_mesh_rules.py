@@ -1,4 +1,4 @@
-"""By which rules `steelyard mesh run` has its units run."""
+"""The rules for the units of `steelyard mesh run`."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def write(folder: Path, text: str) -> None:
 
 
 def test_the_rules_are_those_of_the_function(here: Path) -> None:
-    """A function without a word has the default ones."""
+    """A function without a decorator has the default rules."""
     write(here, DECORATED)
     assert rules_for("tiles:render") == (Rules(5, False, 60, 1000), "")
     assert rules_for("tiles:plain") == (Rules(), "")
 
 
 def test_the_command_line_overrides_single_rules(here: Path) -> None:
-    """What it does not say stays."""
+    """Rules that the command line does not set stay."""
     write(here, DECORATED)
     rules, _ = rules_for("tiles:render", retries=0, hedge=True, deadline=None, memory=None)
     assert rules == Rules(0, True, 60, 1000)
 
 
 def test_a_client_need_not_have_the_module(here: Path) -> None:
-    """Then the defaults hold, and a note says so."""
+    """If the client lacks the module, the defaults apply, and a note says so."""
     rules, note = rules_for("tiles:render", deadline=3.0)
     assert rules == Rules(deadline=3.0)
     assert note.startswith("there is no module tiles here; ")
@@ -70,7 +70,7 @@ def test_a_client_need_not_have_the_module(here: Path) -> None:
 )
 @pytest.mark.parametrize("name", ["tiles", "tiles:render"])
 def test_a_module_that_raises_is_told(here: Path, text: str, told: str, name: str) -> None:
-    """With the line that can be mended, and without harm to who asks."""
+    """The error names the line to fix, and the command itself is not harmed."""
     write(here, text)
     found = look_up(name)
     assert found.trouble.startswith("tiles cannot be imported: ")
@@ -83,7 +83,7 @@ def test_a_module_that_raises_is_told(here: Path, text: str, told: str, name: st
 def test_what_a_module_does_when_it_is_imported_stays_away(
     here: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """What it prints, its threads, what it does at the end, and its death."""
+    """Output, threads, exit handlers and the death of a module do not reach the command."""
     noise = (
         "import atexit, os, sys, threading, time\nprint('noise')\nprint('noise', file=sys.stderr)\n"
     )
@@ -99,7 +99,7 @@ def test_what_a_module_does_when_it_is_imported_stays_away(
 def test_an_import_that_does_not_end_is_given_up(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The units go all the same."""
+    """An import without end is given up, and the units run with the default rules."""
     monkeypatch.setattr(mesh_rules, "PATIENCE", 0.5)
     write(here, "import time\ntime.sleep(60)")
     assert look_up("tiles:render").trouble == "tiles:render is not imported after 0.5 s"

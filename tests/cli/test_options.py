@@ -58,7 +58,7 @@ def settings(*args: str, **env: str) -> dict[str, Any]:
 
 
 def test_a_flag_and_a_command_after_the_dashes() -> None:
-    """What stands after `--` is the worker's command, dashes and all."""
+    """The words after `--` are the worker's command, with its own dashes."""
     loaded = settings("up", "--min", "2", "--", "python", "-m", "http.server", "{port}")
     assert loaded["scaling"]["min"] == 2
     assert loaded["application"]["command"] == ["python", "-m", "http.server", "{port}"]
@@ -71,7 +71,7 @@ def test_short_and_long_flags_are_the_same_option() -> None:
 
 
 def test_the_callback_sees_only_its_own_parameters() -> None:
-    """Keys are kept out of the command's function, even one with the name of its own parameter."""
+    """Keys do not reach the command's function, even one named like its own parameter."""
     loaded = settings("up", "--own-state", "--state", "folder")
     assert loaded["own_state"] is True
     assert loaded["params"] == ["command", "state"]
@@ -102,7 +102,7 @@ def test_no_command_leaves_the_one_in_the_file() -> None:
 
 
 def test_a_wrong_value_is_told_by_the_loader() -> None:
-    """Options take any text; the loader's words reach the command as a UsageError."""
+    """Options take any text; the loader's error reaches the command as a UsageError."""
     result = run("up", "--min", "four")
     assert isinstance(result.exception, UsageError)
     assert str(result.exception) == (
@@ -111,14 +111,14 @@ def test_a_wrong_value_is_told_by_the_loader() -> None:
 
 
 def test_an_unknown_flag_is_told_with_the_nearest() -> None:
-    """A slip of the fingers is a usage error with a suggestion."""
+    """A mistyped flag is a usage error with a suggestion."""
     result = run("up", "--mni", "4")
     assert result.exit_code == 2
     assert "--min" in result.output
 
 
 def test_an_override_that_is_no_key_is_a_bug() -> None:
-    """A wrong name in our own code is not passed over."""
+    """A wrong name in our own code is not ignored."""
     app = typer.Typer()
 
     @app.command(cls=ConfiguredCommand)
@@ -129,7 +129,7 @@ def test_an_override_that_is_no_key_is_a_bug() -> None:
 
 
 def test_help_shows_what_most_people_need() -> None:
-    """The help fits on two screens of 40 lines, and says where the rest is."""
+    """The help has fewer than 80 lines, and names --help-all."""
     text = run("up", "--help", COLUMNS="80").stdout
     assert len(text.splitlines()) < 80
     shown = [key.dotted for key in every_key() if f"{key.flags[0]} " in text.replace(",", " ")]
@@ -149,7 +149,7 @@ def test_a_balancer_shows_what_a_balancer_uses() -> None:
 
 
 def test_a_bracket_in_a_help_text_is_no_markup() -> None:
-    """The name of an extra is shown whole."""
+    """The name of an extra is shown in full."""
     assert "steelyard[redis]" in run("up", "--help-all").stdout
 
 
@@ -167,7 +167,7 @@ def test_other_commands_are_left_alone() -> None:
 
 
 def test_an_env_file_is_read_and_told_once(tmp_path: Path) -> None:
-    """What each variable became goes to standard error, without passwords; flags win."""
+    """The meaning of each variable goes to standard error, without passwords; flags win."""
     file = tmp_path / ".env"
     file.write_text(
         "MAX_CONTAINERS=15\nHIGH_LOAD_THRESHOLD=55\nSCALE_CHECK_PERIOD=10\n"
@@ -184,7 +184,7 @@ def test_an_env_file_is_read_and_told_once(tmp_path: Path) -> None:
 
 
 def test_an_env_file_names_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless the environment does."""
+    """The file's DOCKER_HOST applies unless the environment has one."""
     (tmp_path / ".env").write_text("DOCKER_HOST=unix:///of/the/file\n")
     monkeypatch.setenv("DOCKER_HOST", "unix:///of/the/environment")
     run("up", "--env-file", ".env")

@@ -31,7 +31,7 @@ def test_nothing_is_said_that_need_not_be() -> None:
 def test_flags_of_the_start_are_flags_of_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An address that means every interface is reached on loopback, a folder is absolute."""
+    """A wildcard address becomes loopback in the command, and a folder becomes absolute."""
     monkeypatch.chdir(tmp_path)
     settings = load_settings(None, {}, {"agent.listen": "*:9999", "state": "my state"})
     expected = f"`steelyard status --agent 127.0.0.1:9999 --state '{tmp_path}/my state'`"

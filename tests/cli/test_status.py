@@ -1,4 +1,4 @@
-"""What `steelyard status` shows."""
+"""The output of `steelyard status`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def shown(what: FleetStatus, width: int = 200) -> str:
 
 
 def test_workers_verdict_and_decisions_are_shown():
-    """The table, what the policy thinks, and why the last things were done."""
+    """Status shows the workers, the policy's verdict, and the last decisions with reasons."""
     driver = Driver().booted()
     driver.ticks(4, load=100)
     text = shown(told(driver))
@@ -56,7 +56,7 @@ def test_a_worker_is_shown_with_what_the_machine_calls_it(handles, column, cells
 
 
 def test_a_narrow_terminal_shows_whole_names():
-    """A name that is cut cannot be given to `drain` or `logs`."""
+    """A name that is cut off cannot be given to `drain` or `logs`."""
     what = told(Driver().booted())
     workers = [one.model_copy(update={"name": f"steelyard-app-{n:08}"}) for n, one in
                enumerate(what.workers)]  # fmt: skip
@@ -66,7 +66,7 @@ def test_a_narrow_terminal_shows_whole_names():
 
 
 def test_an_empty_fleet_and_its_trouble_are_shown():
-    """Why nothing starts, and what clients get meanwhile."""
+    """Status shows why nothing starts, and what clients get meanwhile."""
     driver = Driver()
     for worker in driver.open():
         if hasattr(worker, "worker"):
@@ -80,7 +80,7 @@ def test_an_empty_fleet_and_its_trouble_are_shown():
     ("seconds", "text"), [(0.4, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (7300, "2 h 1 min")]
 )
 def test_time_spans_are_short(seconds, text):
-    """At most two units."""
+    """A duration has at most two units."""
     assert duration(seconds) == text
 
 
@@ -97,7 +97,7 @@ def test_a_worker_is_found_by_any_part_that_only_it_has():
 
 
 def test_a_runtime_that_is_away_is_shown_with_the_reason():
-    """What goes on without it is said as well."""
+    """Status shows that the runtime does not answer, and what is suspended meanwhile."""
     driver = Driver().booted()
     driver.tell(RuntimeLost("no engine"))
     driver.now += 12

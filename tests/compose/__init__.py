@@ -1,1 +1,1 @@
-"""The system as containers: images without a registry, Compose, and what happens when parts die."""
+"""The system as containers: images without a registry, Compose, and parts that die."""

@@ -1,8 +1,8 @@
-"""Images without a registry: what `FROM python:3.11-slim` and `redis:7-alpine` find here.
+"""Images without a registry, for `FROM python:3.11-slim` and `redis:7-alpine`.
 
 Both are one image, made of files that this machine's Debian packages installed: Python, a shell, a
-few tools, Redis. It takes seconds, and no mirror. Packages for pip come from a folder of wheels
-that is filled once and kept in the cache.
+few tools, Redis. Making it takes seconds, and needs no mirror. Packages for pip come from a folder
+of wheels that is filled once and kept in the cache.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "steelyard-tests"
 PACKAGES = ("python3.11", "python3.11-venv", "dash", "coreutils", "passwd", "redis-server", "sed")
 TAGS = (("python", "3.11"), ("python", "3.11-slim"), ("redis", "7-alpine"))
-# What Debian's Python 3.11.2 needs, and the Python that runs the tests may not.
+# Packages that Debian's Python 3.11.2 needs, and the Python that runs the tests may not need.
 ELSEWHERE = ("async-timeout",)
 LINKS = {
     "bin": "usr/bin",
@@ -43,7 +43,7 @@ UNUSED = re.compile(r"/usr/share/(doc|man|locale|info|bug|lintian)/|/usr/lib/sys
 
 
 def needed(packages: tuple[str, ...]) -> set[str]:
-    """These installed packages with all that they depend on."""
+    """These installed packages with all their dependencies."""
     form = "${binary:Package}\t${Provides}\t${Depends}, ${Pre-Depends}\n"
     depends: dict[str, set[str]] = {}
     for line in _lines("dpkg-query", "-W", "-f", form):
@@ -92,7 +92,7 @@ def _files() -> Iterator[Path]:
 
 
 def _merged(path: Path) -> str:
-    """Where it is now that /bin is a link to /usr/bin."""
+    """The path of a file now that /bin is a link to /usr/bin."""
     return re.sub(r"^(bin|sbin|lib|lib64)/", r"usr/\1/", str(path).lstrip("/"))
 
 
@@ -102,7 +102,7 @@ def _lines(*words: str) -> list[str]:
 
 
 def load(engine: Engine) -> None:
-    """Have the engine know the image under the names that people use."""
+    """Load the image into the engine under the names that Dockerfiles use."""
     (repo, tag), *others = TAGS
     engine.ask("POST", f"/images/create?fromSrc=-&repo={repo}&tag={tag}", layer())
     for name, label in others:
@@ -110,7 +110,7 @@ def load(engine: Engine) -> None:
 
 
 def context() -> str:
-    """A word for all that the image is built from."""
+    """A digest of all files that the image is built from."""
     files = [
         ROOT / name for name in ("Dockerfile", "constraints.txt", "pyproject.toml", "setup.py")
     ]
@@ -123,7 +123,7 @@ def context() -> str:
 
 
 def wheels() -> Path:
-    """A folder with all that the Dockerfile's pip installs, but for Steelyard itself."""
+    """A folder with all packages that the Dockerfile's pip installs, except Steelyard itself."""
     wanted = (ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes()
     folder = CACHE / f"wheels-{hashlib.sha256(wanted).hexdigest()[:16]}"
     if not folder.is_dir():
@@ -146,12 +146,12 @@ def wheels() -> Path:
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Not into the test's output."""
+        """Keep requests out of the test's output."""
 
 
 @contextmanager
 def package_index(folder: Path) -> Iterator[dict[str, str]]:
-    """Serves the wheels on loopback; the build arguments that lead pip there."""
+    """Serve the wheels on loopback; yield the build arguments that make pip use them."""
     handler = partial(_Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

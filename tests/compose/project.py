@@ -1,4 +1,4 @@
-"""The repository's compose.yaml, up on an engine of the tests'."""
+"""The repository's compose.yaml, deployed on an engine of the tests."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tests.e2e.gateway import free_port
 NAME = "steelyard-test"
 FILES = ("compose.yaml", "tests/compose/build-on-host.yaml")
 IMAGE = "steelyard:local"
-WORKER = "steelyard.worker"  # the label
+WORKER = "steelyard.worker"  # the label of a worker's container
 PATIENCE = 240.0
 
 
 def compose_command() -> list[str]:
-    """Compose v2 where there is one, else v1, else nothing."""
+    """The command of Compose v2 if there is one, else of v1, else nothing."""
     if shutil.which("docker"):
         found = subprocess.run(["docker", "compose", "version"], capture_output=True)
         if found.returncode == 0:
@@ -53,7 +53,7 @@ class Project:
         }
 
     def compose(self, *words: str, **variables: str) -> str:
-        """One command of Compose; what it said."""
+        """Run one command of Compose; return its output."""
         files = [word for file in FILES for word in ("--file", file)]
         done = subprocess.run(
             [*compose_command(), "--project-name", NAME, *files, *words],
@@ -64,16 +64,16 @@ class Project:
         return done.stdout
 
     async def do(self, *words: str, **variables: str) -> str:
-        """The same while requests go on, which are sent from this thread."""
+        """Run a command of Compose in a thread, while this thread's requests go on."""
         return await asyncio.to_thread(lambda: self.compose(*words, **variables))
 
     def build(self) -> None:
-        """As a user does, with pip led to a folder of wheels; or as it was built before."""
+        """Build the image as a user does, with local wheels for pip; or load an earlier build."""
         kept = CACHE / f"image-{context()}.tar"
         if kept.exists():
             self._docker("load", "--input", str(kept))
             return
-        folder = wheels()  # before we are in the engine's network, from where no mirror is reached
+        folder = wheels()  # before we enter the engine's network, which has no route to a mirror
         with self.engine.network.entered(), package_index(folder) as arguments:
             self.compose("build", STEELYARD_PURE="1", **arguments)
         for old in CACHE.glob("image-*.tar"):
@@ -81,7 +81,7 @@ class Project:
         self._docker("save", "--output", str(kept), IMAGE)
 
     def copy_to(self, other: Engine) -> None:
-        """Have another engine know the image, too."""
+        """Load the image into another engine, too."""
         kept = CACHE / f"image-{context()}.tar"
         self._docker("--host", other.url, "load", "--input", str(kept))
 
@@ -89,13 +89,13 @@ class Project:
         subprocess.run(["docker", *words], env=self.environ, check=True, stdout=subprocess.DEVNULL)
 
     def clear(self) -> None:
-        """Whatever a test has left."""
+        """Remove everything that a test has left."""
         for one in self.engine.ask("GET", "/containers/json?all=1"):
             if WORKER in one["Labels"]:
                 self.engine.remove(one["Id"])
         self.compose("down", "--volumes", "--remove-orphans")
 
-    # Its parts.
+    # The parts of the system.
 
     def container(self, part: str) -> str:
         """The id of a part's container."""
@@ -108,11 +108,11 @@ class Project:
         return int(self.engine.inspect(self.container(part))["State"]["Pid"])
 
     def kill(self, name: str) -> None:
-        """As the kernel would: `docker kill` counts as a wish, after which nothing is restarted."""
+        """Kill a container's process as the kernel would: `docker kill` prevents the restart."""
         os.kill(int(self.engine.inspect(name)["State"]["Pid"]), signal.SIGKILL)
 
     async def restarted(self, part: str) -> None:
-        """Wait until its container runs again by itself, and is found healthy."""
+        """Wait until the part's container runs again by itself, and is healthy."""
         name = self.container(part)
 
         def runs() -> bool:
@@ -122,25 +122,25 @@ class Project:
         await until(runs, f"{part} is not back")
 
     def address(self, part: str) -> str:
-        """On the network that only parts are on."""
+        """The part's address on the network that only parts are on."""
         networks = self.engine.inspect(self.container(part))["NetworkSettings"]["Networks"]
         return str(networks[f"{NAME}_control"]["IPAddress"])
 
     def records(self) -> dict[str, str]:
-        """What Redis has of the workers."""
+        """The workers' records in Redis."""
         with Redis(self.address("redis"), decode_responses=True) as client:
             return client.hgetall("steelyard:1:{app}:workers")
 
-    # The fleet, as the agent tells it.
+    # The fleet, as the agent reports it.
 
     def status(self) -> FleetStatus | None:
         try:
             return AgentClient(Address(self.address("agent"), 8081), self._token(), 5).status()
         except (SteelyardError, ValueError):
-            return None  # it is being started
+            return None  # the agent is starting
 
     async def fleet(self, true: Callable[[FleetStatus], bool]) -> FleetStatus:
-        """Wait for a status."""
+        """Wait until a status satisfies the condition."""
         told: list[FleetStatus | None] = [None]
 
         def look() -> bool:
@@ -166,7 +166,7 @@ async def until(true: Callable[[], bool], what: str, more: Callable[[], str] = s
 
 
 def serves(workers: int) -> Callable[[FleetStatus], bool]:
-    """All workers are ready, and the balancers know them."""
+    """A condition: this many workers are ready, and the balancers are connected."""
 
     def true(told: FleetStatus) -> bool:
         linked = [one for one in told.balancers if one.connected]

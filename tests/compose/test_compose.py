@@ -1,4 +1,4 @@
-"""`docker compose up` in this repository: the parts come up, die one by one, and recover."""
+"""`docker compose up` in this repository: the parts start, die one by one, and recover."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GIVEN_UP = "the old configuration stays in force"
 
 @pytest.fixture(scope="module")
 def system(private_docker: Engine) -> Iterator[Project]:
-    """Up, as docs/deployment.md says; then down, and nothing is left but images."""
+    """The system, started as docs/deployment.md says; after the tests only images are left."""
     before = private_docker.things()
     load(private_docker)
     project = Project(private_docker)
@@ -43,7 +43,7 @@ def system(private_docker: Engine) -> Iterator[Project]:
 
 
 def workers(system: Project) -> dict[str, str]:
-    """Container by name, whatever its state."""
+    """The container of each worker by name, whatever its state."""
     found = system.engine.ask("GET", "/containers/json?all=1")
     return {one["Labels"][WORKER]: one["Id"] for one in found if WORKER in one["Labels"]}
 
@@ -58,7 +58,7 @@ def uid(pid: int) -> int:
 
 
 async def test_it_comes_up(system: Project) -> None:
-    """Both workers answer, through a port on loopback; theirs are not published."""
+    """Both workers answer through a port on loopback; their own ports are not published."""
     told = await system.fleet(serves(WORKERS))
     assert workers(system).keys() == names(told)
     load = Load(system.port, "/whoami", connections=2)
@@ -75,7 +75,7 @@ async def test_it_comes_up(system: Project) -> None:
 
 @pytest.mark.parametrize("part", ["agent", "balancer"])
 async def test_parts_are_not_root(system: Project, part: str) -> None:
-    """And have no capability; only the agent has the engine's socket."""
+    """The parts run without root and capabilities; only the agent has the engine's socket."""
     shown = system.engine.inspect(system.container(part))
     assert uid(system.pid(part)) == 10001
     assert shown["HostConfig"]["CapDrop"] == ["ALL"]
@@ -85,7 +85,7 @@ async def test_parts_are_not_root(system: Project, part: str) -> None:
 
 
 async def test_redis_is_killed(system: Project) -> None:
-    """No request fails, and it has the records again."""
+    """No request fails, and Redis has the records again."""
     told = await system.fleet(serves(WORKERS))
     load = Load(system.port, "/sleep?ms=20")
     async with load.running():
@@ -100,7 +100,7 @@ async def test_redis_is_killed(system: Project) -> None:
 
 
 async def test_a_worker_is_killed(system: Project) -> None:
-    """Another takes its place, and no request fails."""
+    """Another worker replaces the killed one, and no request fails."""
     await system.fleet(serves(WORKERS))
     before = workers(system)
     victim = min(before)
@@ -116,7 +116,7 @@ async def test_a_worker_is_killed(system: Project) -> None:
 
 
 async def test_the_agent_is_killed(system: Project) -> None:
-    """The next one adopts the same workers, and no request fails."""
+    """The next agent adopts the same workers, and no request fails."""
     await system.fleet(serves(WORKERS))
     before = workers(system)
     load = Load(system.port, "/sleep?ms=20")
@@ -132,7 +132,7 @@ async def test_the_agent_is_killed(system: Project) -> None:
 
 
 async def test_the_agent_is_upgraded(system: Project) -> None:
-    """Compose makes its container anew; the workers stay, and no request fails."""
+    """Compose recreates the agent's container; the workers stay, and no request fails."""
     await system.fleet(serves(WORKERS))
     before, old = workers(system), system.container("agent")
     load = Load(system.port, "/sleep?ms=20")
@@ -147,7 +147,7 @@ async def test_the_agent_is_upgraded(system: Project) -> None:
 
 
 async def test_the_application_is_upgraded(system: Project) -> None:
-    """The new agent has another image; each worker is drained, and replaced by one of that."""
+    """The new agent has another image; each worker is drained, and replaced by one of it."""
     system.engine.ask("POST", f"/images/{IMAGE}/tag?repo=steelyard&tag=next")
     await system.fleet(serves(WORKERS))
     before = workers(system)
@@ -169,14 +169,14 @@ async def test_the_application_is_upgraded(system: Project) -> None:
 
 
 async def test_the_balancer_is_reloaded(system: Project) -> None:
-    """The next generation takes over the port, and no request fails."""
+    """The next generation of balancers takes over the port, and no request fails."""
     await system.fleet(serves(WORKERS))
     load = Load(system.port, "/sleep?ms=20")
     async with load.running():
         await load.more(20)
         asked = 0
         while not later_generation(await asyncio.to_thread(system.status)):
-            # On a machine that is too busy a reload is given up, and the old balancers go on.
+            # On a machine that is too busy, a reload is given up, and the old balancers serve on.
             given_up = (await system.do("logs", "--no-color", "balancer")).count(GIVEN_UP)
             if given_up == asked:
                 hang_up = "kill -HUP $(cat /proc/1/task/1/children)"
@@ -187,13 +187,13 @@ async def test_the_balancer_is_reloaded(system: Project) -> None:
 
 
 def later_generation(told: FleetStatus | None) -> bool:
-    """Whether all balancers have come by a reload: `balancer-0.2@…`."""
+    """Whether all balancers were started by a reload: `balancer-0.2@…`."""
     linked = [one.name for one in told.balancers if one.connected] if told else []
     return len(linked) == 2 and all("." in name.partition("@")[0] for name in linked)
 
 
 async def test_the_balancer_is_killed(system: Project) -> None:
-    """The only door to the outside: who knocks meanwhile is turned away, then served again."""
+    """New clients are refused while the only balancer is away, and served again afterwards."""
     await system.fleet(serves(WORKERS))
     before = workers(system)
     load = Load(system.port, "/sleep?ms=20")
@@ -207,7 +207,7 @@ async def test_the_balancer_is_killed(system: Project) -> None:
 
 
 async def test_everything_at_once(system: Project) -> None:
-    """As after a power cut of all parts: the workers are adopted, and requests are served."""
+    """After the death of all parts at once, the workers are adopted, and requests are served."""
     await system.fleet(serves(WORKERS))
     before = workers(system)
     for part in ("redis", "agent", "balancer"):

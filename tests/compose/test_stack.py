@@ -27,7 +27,7 @@ FILES = ("stack.yaml", "tests/compose/stack-on-host.yaml")
 
 
 class Stack:
-    """The commands of the document, on the tests' swarm."""
+    """The commands of docs/deployment.md, on the tests' swarm."""
 
     def __init__(self, swarm: Swarm) -> None:
         self.swarm = swarm
@@ -70,32 +70,32 @@ class Stack:
         wait_until(lambda: self.goes("volume", "rm", f"{NAME}_redis"), PATIENCE)
 
     def goes(self, *words: str) -> bool:
-        """Whether it could be done: what is in use cannot be removed yet."""
+        """Whether the command succeeded: an object in use cannot be removed yet."""
         try:
             return bool(self.docker(*words))
         except AssertionError:
             return False
 
     def steelyard(self, *words: str) -> str:
-        """In the agent's container, as a user does."""
+        """Run a command in the agent's container, as a user does."""
         [agent] = self.docker("ps", "--quiet", "--filter", f"name={NAME}_agent").split()
         return self.docker("exec", agent, "steelyard", *words)
 
     def workers(self) -> dict[str, str]:
-        """Image by name."""
+        """The image of each worker by name."""
         specs = [one["Spec"] for one in self.swarm.manager.services()]
         ours = [one for one in specs if "steelyard.worker" in one["Labels"]]
         return {one["Name"]: one["TaskTemplate"]["ContainerSpec"]["Image"] for one in ours}
 
     def serves(self) -> bool:
-        """Both are ready; not while the agent's container is made, or it does not lead yet."""
+        """Whether both workers are ready; False while no agent leads yet."""
         try:
             return "2 of 2 workers ready" in self.steelyard("status")
         except (AssertionError, ValueError):
             return False
 
     def updating(self) -> bool:
-        """Whether the swarm is still at the agent's new container."""
+        """Whether the swarm is still replacing the agent's container."""
         shown = self.swarm.manager.ask("GET", f"/services/{NAME}_agent")
         return bool(shown.get("UpdateStatus", {}).get("State") == "updating")
 
@@ -109,7 +109,7 @@ class Stack:
 
 @pytest.fixture
 def stack(private_docker: Engine, swarm: Swarm) -> Iterator[Stack]:
-    """Up, as docs/deployment.md says; then removed, and nothing is left but images."""
+    """The stack, deployed as docs/deployment.md says; after the test only images are left."""
     load(private_docker)
     project = Project(private_docker)
     project.build()
@@ -123,7 +123,7 @@ def stack(private_docker: Engine, swarm: Swarm) -> Iterator[Stack]:
 
 
 async def test_it_comes_up_and_its_application_is_upgraded(stack: Stack) -> None:
-    """Workers answer through the port of the node; each is drained, and replaced by a new one."""
+    """Workers answer through the node's port; each is drained, and replaced by a new one."""
     await until(stack.serves, "the stack does not come up", stack.logs)
     old = stack.workers()
     load = Load(8080, "/sleep?ms=20", host=stack.swarm.addresses[0])

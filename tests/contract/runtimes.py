@@ -28,7 +28,7 @@ from tests.docker.swarm import Swarm
 from tests.ports import WORKERS
 
 COMMAND = ("sh", "-c", "echo first; echo listens on {port}; exec sleep 1000")
-# In a container all workers have the same port.
+# In containers all workers have the same port, so the line has the worker's name.
 TALK = ("sh", "-c", "echo first; echo $STEELYARD_WORKER listens on {port}; exec sleep 1000")
 
 
@@ -41,7 +41,7 @@ class Bench(Protocol):
         """A new runtime, as a restarted agent would make it; not open yet."""
 
     def kill(self, worker: Running) -> None:
-        """Kill a worker behind the runtime's back."""
+        """Kill a worker without the runtime."""
 
     def printed(self, worker: Running) -> str:
         """A word that only this worker prints."""
@@ -179,7 +179,7 @@ RUNTIMES: dict[str, Callable[..., Bench]] = {
     "docker": DockerBench,
     "swarm": SwarmBench,
 }
-# The fixture that a runtime needs, by its name.
+# The fixture that a runtime needs, keyed by the runtime's name.
 NEEDS = {"docker": "docker", "swarm": "swarm"}
 
 AGENT = """
@@ -199,7 +199,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def kill_marked(folder: Path) -> None:
-    """Kill whatever was started below a test's folder, without using the code under test."""
+    """Kill every process that was started below a test's folder, without the code under test."""
     mark = f"STEELYARD_HOME={folder}".encode()
     for path in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
@@ -208,7 +208,7 @@ def kill_marked(folder: Path) -> None:
 
 
 def leave_orphans(kind: str, folder: Path, command: tuple[str, ...], names: list[str]) -> list[str]:
-    """Run an agent in a process that starts workers and is killed with -9; return the handles."""
+    """Run an agent that starts workers and is killed with -9; return the handles."""
     done = subprocess.run(
         [sys.executable, "-c", AGENT, kind, str(folder), ",".join(names), *command],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What every runtime must do; tests/contract/runtimes.py says which there are."""
+"""The contract that every runtime must keep; tests/contract/runtimes.py lists the runtimes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def log_with(runtime: Runtime, name: str, text: str) -> str:
 
 
 async def test_started_worker_runs(bench: Bench, runtime: Runtime) -> None:
-    """What start returns is what running lists."""
+    """`running` lists the workers that `start` returned."""
     one = await runtime.start("one")
     two = await runtime.start("two")
     assert (one.name, one.host) == ("one", bench.host)
@@ -81,7 +81,7 @@ async def test_workers_differ_in_port_and_handle(runtime: Runtime) -> None:
 
 
 async def test_name_is_used_once_at_a_time(runtime: Runtime) -> None:
-    """A second worker of a name is refused while the first runs, and fine after it."""
+    """A second worker of a name is refused while the first runs, and accepted after it."""
     await runtime.start("one")
     with pytest.raises(StartError, match="one"):
         await runtime.start("one")
@@ -92,7 +92,7 @@ async def test_name_is_used_once_at_a_time(runtime: Runtime) -> None:
 
 @pytest.mark.parametrize("grace", [0, GRACE])
 async def test_stopped_worker_is_gone(runtime: Runtime, grace: float) -> None:
-    """After stop only the others run, and the end is told with its reason."""
+    """After a stop only the others run, and the end is reported with its reason."""
     await runtime.start("one")
     await runtime.start("two")
     await runtime.stop("one", grace)
@@ -129,7 +129,7 @@ async def test_each_end_is_told_once(bench: Bench, runtime: Runtime) -> None:
 
 
 async def test_exits_end_with_the_runtime(bench: Bench) -> None:
-    """Closing ends the stream of ends, so that its reader ends, too."""
+    """Closing ends the stream of exits, so that its reader ends, too."""
     runtime = bench.runtime()
     await runtime.open()
     reader = asyncio.create_task(anext(aiter(runtime.exits()), None))
@@ -167,7 +167,7 @@ def everything(line: str) -> bool:
 
 
 async def test_lines_are_followed_to_the_end(bench: Bench, runtime: Runtime) -> None:
-    """Each line comes once, also those from before, and the stream ends with the worker."""
+    """Each line comes once, including earlier ones, and the stream ends with the worker."""
     worker = await runtime.start("one")
     followed = []
     ended = []
@@ -182,7 +182,7 @@ async def test_lines_are_followed_to_the_end(bench: Bench, runtime: Runtime) -> 
 
 
 async def test_the_last_lines_that_are_shown_are_counted(bench: Bench, runtime: Runtime) -> None:
-    """A line that is not to be shown is not one of the last."""
+    """A line that is not shown does not count among the last lines."""
     worker = await runtime.start("one")
     printed = bench.printed(worker)
     await log_with(runtime, "one", printed)
@@ -193,7 +193,7 @@ async def test_the_last_lines_that_are_shown_are_counted(bench: Bench, runtime: 
 
 
 async def test_sample_has_all_that_run(runtime: Runtime) -> None:
-    """Each worker that runs has counters that do not go back; one that ended has none."""
+    """Each running worker has counters that do not decrease; one that ended has none."""
     await runtime.start("one")
     await runtime.start("two")
     before = await runtime.sample()
@@ -208,7 +208,7 @@ async def test_sample_has_all_that_run(runtime: Runtime) -> None:
 
 
 async def test_starts_and_stops_at_the_same_time(runtime: Runtime) -> None:
-    """Starting, stopping, listing and sampling in any order at once lose nothing."""
+    """Starting, stopping, listing and sampling at the same time lose nothing."""
     await asyncio.gather(*(runtime.start(f"old{number}") for number in range(4)))
     await asyncio.gather(
         *(runtime.start(f"new{number}") for number in range(4)),
@@ -223,7 +223,7 @@ async def test_starts_and_stops_at_the_same_time(runtime: Runtime) -> None:
 
 
 async def test_workers_outlive_a_closed_runtime(bench: Bench) -> None:
-    """Closing lets go of the workers; the next runtime finds them just as they were."""
+    """Workers outlive a closed runtime, and the next one finds them just as they were."""
     first = bench.runtime()
     await first.open()
     started = [await first.start("one"), await first.start("two")]
@@ -235,7 +235,7 @@ async def test_workers_outlive_a_closed_runtime(bench: Bench) -> None:
 
 
 async def test_workers_of_a_killed_agent_are_adopted(bench: Bench) -> None:
-    """After kill -9 of the agent a new one finds, samples, watches, reads and stops its workers."""
+    """After kill -9 of the agent, a new one finds, samples, watches and stops its workers."""
     await bench.orphans(["one", "two", "three"])
     runtime = bench.runtime()
     await runtime.open()

@@ -1,4 +1,4 @@
-"""What every store must do. A new one joins by adding its factory to STORES."""
+"""The contract that every store must keep. A new store joins by its factory in STORES."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ async def test_delete_is_idempotent(store: Store) -> None:
 
 
 async def test_limits_round_trip_and_replace(store: Store) -> None:
-    """The limits last saved are the limits."""
+    """The limits that were saved last count."""
     await store.write([SaveLimits(LIMITS.model_copy(update={"max": 20}))])
     await store.write([SaveLimits(LIMITS)])
     assert await store.limits() == LIMITS
@@ -165,7 +165,7 @@ async def test_records_last(make: Make) -> None:
 
 
 async def test_url_names_the_kind(make: Make, request: pytest.FixtureRequest) -> None:
-    """A store says what it is, for people to read."""
+    """A store's URL names its kind, for people to read."""
     assert make("app").url.startswith(f"{request.node.callspec.params['make']}:")
 
 

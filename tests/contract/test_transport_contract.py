@@ -1,4 +1,4 @@
-"""What every transport must do; tests/contract/transports.py says which there are."""
+"""The contract that every transport must keep; tests/contract/transports.py lists them."""
 
 from __future__ import annotations
 

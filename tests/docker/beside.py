@@ -1,8 +1,9 @@
-"""The tests beside a Docker engine of the host, as `make test-beside-docker` runs them.
+"""Runs the tests beside a Docker engine of the host, as `make test-beside-docker` does.
 
 An engine as a distribution starts it, with its own bridge, forwarding and packet filter, drops all
-that is forwarded and is not its own (`iptables -P FORWARD DROP`). It runs in namespaces here, and
-pytest with it: for the tests that is a machine with Docker, and this machine stays as it is.
+forwarded packets that are not its own (`iptables -P FORWARD DROP`). Here it runs in namespaces, and
+pytest runs in them, too: to the tests that is a machine with Docker, and this machine stays as it
+is.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ FORWARDING = "/proc/sys/net/ipv4/ip_forward"
 
 
 def main(words: list[str]) -> int:
-    """Run pytest with these words beside an engine; its exit code."""
+    """Run pytest with these arguments beside an engine; return its exit code."""
     host = Namespace("host")
-    # The engine sets its policy where it is the one who switches forwarding on.
+    # The engine sets its policy only if it switches forwarding on itself.
     subprocess.run([*host.within(), "sh", "-c", f"echo 0 > {FORWARDING}"], check=True)
     engine = start(host, reaper.folder() / "host")
     policy = subprocess.run(
@@ -37,11 +38,12 @@ def main(words: list[str]) -> int:
 
 
 def start(host: Namespace, folder: Path) -> subprocess.Popen[bytes]:
-    """Return when the engine answers."""
+    """Start an engine, and return when it answers."""
     folder.mkdir()
     command = [DOCKERD, "--host", f"unix://{folder}/socket", "--pidfile", f"{folder}/pid"]
     command += ["--data-root", f"{folder}/data", "--exec-root", f"{folder}/exec"]
-    command += ["--storage-driver", "vfs"]  # it holds no image, and this driver works anywhere
+    # the engine holds no image, and this driver works anywhere
+    command += ["--storage-driver", "vfs"]
     log = folder / "log"
     with log.open("wb") as output:
         engine = subprocess.Popen(

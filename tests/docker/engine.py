@@ -1,14 +1,14 @@
-"""A Docker engine for tests: a `dockerd` of our own, that leaves the machine as it found it.
+"""A Docker engine for tests: a `dockerd` of our own, which leaves the machine as it was.
 
 Its socket, data, state and containerd are in a folder of its own, and its mounts and bridges in
-namespaces of its own: the packet filter of this machine, in which another Docker engine drops all
-that is forwarded, does not reach them. A test enters that namespace, and finds published ports on
-loopback, where the userland proxy listens. The engine touches neither the firewall nor IP
+namespaces of its own: the packet filter of this machine, in which another Docker engine may drop
+all forwarded packets, does not affect them. A test enters that namespace, and finds published ports
+on loopback, where the userland proxy listens. The engine changes neither the firewall nor IP
 forwarding.
 
-There is no image to be pulled, and none to be built either: the base image is a handful of
-symbolic links, and containers see the machine's own /usr, read-only (`MOUNTS`). So they have a
-shell, Python and everything that is installed for the tests.
+No image is pulled or built: the base image is a handful of symbolic links, and containers see the
+machine's own /usr, read-only (`MOUNTS`). So they have a shell, Python and everything that is
+installed for the tests.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ PLAIN = ("--iptables=false", "--ip-masq=false")
 # Containers outlive their engine. Published ports lead to them by rules of the kernel, in the
 # engine's namespace: the userland proxy is a child of the engine, and ends with it.
 LIVE = ("--live-restore", "--userland-proxy=false")
-DRIVERS = ("overlay2", "vfs")  # the second one works on any file system
+DRIVERS = ("overlay2", "vfs")  # the second driver works on any file system
 VERSION = "v1.41"
 
 
 def _mounts() -> tuple[str, ...]:
-    """The system, this Python and this source, where they are, read-only."""
+    """The system, this Python and this source, at their own paths, read-only."""
     folders = {Path("/usr"), Path(sys.prefix), Path(sys.base_prefix), Path.cwd() / "src"}
     folders |= {Path("/", name) for name in LINKS if not Path("/", name).is_symlink()}
     found = {folder for folder in folders if folder.is_dir()}
@@ -69,7 +69,8 @@ class Engine:
         self.flags = flags
         self.network = network
         self.folder = Path(tempfile.mkdtemp(prefix="dockerd-", dir=reaper.folder()))
-        # Containerd takes no name that ends in an underscore, as one of a folder may.
+        # Containerd refuses a name that ends in an underscore, as the name of a temporary folder
+        # may.
         self._namespace = f"steelyard-{secrets.token_hex(8)}"
         self.socket = self.folder / "docker.sock"
         self.url = f"unix://{self.socket}"
@@ -77,7 +78,7 @@ class Engine:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Return when it answers; its data is what it was, if it ran before."""
+        """Start the engine, and return when it answers; it keeps the data of an earlier start."""
         words = [
             *self.network.within(), DOCKERD, "--host", self.url, "--bridge", "none",
             "--data-root", str(self.folder / "data"), "--exec-root", str(self.folder / "exec"),
@@ -105,7 +106,7 @@ class Engine:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """End it; containers that still run end with it."""
+        """Stop the engine; containers that still run end with it."""
         if self._process is None:
             return
         self._process.send_signal(signal.SIGTERM)
@@ -116,10 +117,10 @@ class Engine:
             self._process.wait()
 
     def kill(self) -> None:
-        """Kill it at once; containers that run go on, and only the next start tells of them.
+        """Kill the engine at once; its containers go on, and only the next start knows of them.
 
-        Its containerd ends with it, but may stay a zombie where process 1 does not reap at once,
-        and the next dockerd would take that for one that runs: it looks at the pid alone.
+        Its containerd ends with it, but may stay a zombie if process 1 does not reap it at once.
+        The next dockerd checks only the pid, and would take the zombie for a running containerd.
         """
         assert self._process is not None
         self._process.kill()
@@ -127,7 +128,7 @@ class Engine:
         (self.folder / "exec" / "containerd" / "containerd.pid").unlink(missing_ok=True)
 
     def freeze(self) -> None:
-        """Stop it in its tracks: its socket accepts, and nobody answers."""
+        """Suspend the engine: its socket accepts connections, but nobody answers."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
 
@@ -142,11 +143,11 @@ class Engine:
                 words = shim.cmdline()
                 if "shim" in "".join(words[:1]) and any(str(self.folder) in word for word in words):
                     for process in [*shim.children(recursive=True), shim]:
-                        with contextlib.suppress(psutil.NoSuchProcess):  # it went with its parent
+                        with contextlib.suppress(psutil.NoSuchProcess):  # it ended with its parent
                             process.kill()
 
     def destroy(self) -> None:
-        """Stop it and delete all that it kept, its network included."""
+        """Stop the engine and delete all its data, its network included."""
         self.stop()
         self._end_shims()
         self.network.end()
@@ -157,7 +158,7 @@ class Engine:
         return "\n".join(text.splitlines()[-25:])
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The engine's answer to a request, without help of what is tested."""
+        """Send a request to the engine without the code under test; return its answer."""
         raw = isinstance(body, bytes)
         headers = {"Content-Type": "application/x-tar" if raw else "application/json"}
         wire = _Connection(self.socket)
@@ -176,7 +177,7 @@ class Engine:
             return text  # a stream of progress, or plain text
 
     def things(self) -> dict[str, list[str]]:
-        """All that a test could leave behind, by name."""
+        """The names of all objects that a test could leave behind."""
         containers = self.ask("GET", "/containers/json?all=1")
         return {
             "containers": sorted(one["Names"][0] for one in containers),
@@ -186,7 +187,7 @@ class Engine:
         }
 
     def services(self) -> list[Any]:
-        """Of its swarm; an engine that manages none has none."""
+        """The services of the engine's swarm; none if the engine manages no swarm."""
         manages = self.ask("GET", "/info")["Swarm"]["ControlAvailable"]
         return list(self.ask("GET", "/services")) if manages else []
 
@@ -194,7 +195,7 @@ class Engine:
         return self.ask("GET", f"/containers/{name}/json")
 
     def run(self, name: str, *command: str, **wish: Any) -> str:
-        """A container of somebody else's; its id."""
+        """Run a container that is not ours; return its id."""
         host = {"Binds": list(MOUNTS), "Init": True, **wish.pop("HostConfig", {})}
         wish = {"Image": BASE, "Cmd": list(command), "HostConfig": host, **wish}
         made = self.ask("POST", f"/containers/create?name={name}", wish)["Id"]
@@ -205,7 +206,7 @@ class Engine:
         self.ask("DELETE", f"/containers/{name}?force=1&v=1")
 
     def load_base(self) -> None:
-        """Make the base image, and see that a container of it runs."""
+        """Make the base image, and check that a container of it runs."""
         self.ask("POST", "/images/create?fromSrc=-&repo=steelyard-test&tag=base", base_layer())
         self.run("trial", sys.executable, "-c", "pass", HostConfig={"NetworkMode": "none"})
         code = self.ask("POST", "/containers/trial/wait")["StatusCode"]
@@ -253,7 +254,7 @@ def base_layer() -> bytes:
 
 @contextlib.contextmanager
 def private_engine(flags: Sequence[str] = PLAIN) -> Iterator[Engine]:
-    """An engine with the base image, by the first storage driver that works here."""
+    """An engine with the base image, using the first storage driver that works here."""
     require_kernel()
     failures = []
     for driver in DRIVERS:
@@ -278,7 +279,7 @@ def can_start() -> bool:
 
 
 def require_kernel() -> None:
-    """We must be able to make namespaces and to mount in them, as any container needs."""
+    """Raise unless we can make namespaces and mount in them, as any container needs."""
     space = ["unshare", "--mount", "--net", "--pid", "--fork"]
     done = subprocess.run([*space, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True)
     if done.returncode != 0:

@@ -1,4 +1,4 @@
-"""What the tests' engines and namespaces need of this machine."""
+"""What the tests' engines and namespaces need from this machine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ PATH = f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class EngineFailedError(AssertionError):
-    """The engine did not start, or refused; with its last words."""
+    """The engine did not start, or refused a request; the message has its last log lines."""
 
 
 class KernelLacksError(EngineFailedError):
-    """The engine never could start: the kernel does not let us."""
+    """The engine cannot start at all, as the kernel does not allow it."""

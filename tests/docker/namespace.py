@@ -1,4 +1,4 @@
-"""Namespaces for tests: bridges, rules and mounts that are made in one go with it.
+"""Namespaces for tests, whose bridges, rules and mounts vanish with them.
 
 A namespace has no name, only a process that holds it. So it ends with that process, which in turn
 ends with the tests (tests/reaper.py).
@@ -18,13 +18,13 @@ from pathlib import Path
 from tests.docker.host import PATH, PATIENCE, EngineFailedError, KernelLacksError
 
 IP = shutil.which("ip", path=PATH) or ""
-_NEW_NET = 0x40000000  # linux/sched.h; os.setns comes with Python 3.12 only
+_NEW_NET = 0x40000000  # linux/sched.h; os.setns comes only with Python 3.12
 
 
 class Namespace:
-    """A network, mounts and a host name of its own, for as long as its process runs.
+    """A network, mounts and a host name of its own, as long as its process runs.
 
-    Mounts of this machine are seen in it; its own ones are seen in no other place.
+    Mounts of this machine are visible in it; its own mounts are visible nowhere else.
     """
 
     def __init__(self, name: str) -> None:
@@ -36,12 +36,12 @@ class Namespace:
         deadline = time.monotonic() + PATIENCE
         while Path(f"/proc/{self.pid}/comm").read_text() != "sleep\n":
             if self._holder.poll() is not None or time.monotonic() > deadline:
-                raise EngineFailedError("there is no network namespace to be had")
+                raise EngineFailedError("no network namespace can be made")
             time.sleep(0.005)
         self.ip("link", "set", "lo", "up")
 
     def within(self) -> tuple[str, ...]:
-        """The words that run a command in it, in the root folder.
+        """The prefix of a command that runs in the namespace, in the root folder.
 
         `ip netns exec` would hide the control groups.
         """
@@ -49,7 +49,7 @@ class Namespace:
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """This thread is in it, with the threads and processes that it starts meanwhile."""
+        """Inside the block, this thread and what it starts are in the namespace's network."""
         with open("/proc/thread-self/ns/net") as before, open(f"/proc/{self.pid}/ns/net") as ours:
             _enter(ours.fileno())
             try:
@@ -66,7 +66,7 @@ class Namespace:
 
 
 def enter(pid: int) -> None:
-    """This thread is in the network that the process holds, from now on."""
+    """Move this thread into the network that the process holds, for good."""
     with open(f"/proc/{pid}/ns/net") as network:
         _enter(network.fileno())
 
@@ -78,7 +78,7 @@ def _enter(namespace: int) -> None:
 
 
 def ip(*words: str, within: tuple[str, ...] = ()) -> None:
-    """Change this machine's network, or a namespace's."""
+    """Run `ip` on this machine's network, or on that of a namespace."""
     done = subprocess.run([*within, IP, *words], capture_output=True, text=True)
     if done.returncode != 0:
         raise KernelLacksError(f"ip {' '.join(words)}: {done.stderr.strip()}")

@@ -1,4 +1,4 @@
-"""A registry of one image, for pulls: as much of the distribution API as an engine asks for."""
+"""A registry of one image, for pulls: the part of the distribution API that an engine uses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Registry(ThreadingHTTPServer):
     def __init__(self, failures: int) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.failures = failures
-        self.asked = 0  # for the manifest
+        self.asked = 0  # number of requests for the manifest
         layer = base_layer()
         packed = gzip.compress(layer, mtime=0)
         rootfs = {"type": "layers", "diff_ids": [_digest(layer)]}
@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
-        """Not a word: the engine tries TLS first, and every request would be a line."""
+        """Log nothing: the engine tries TLS first, and every request would be a line."""
 
 
 def _digest(blob: bytes) -> str:
@@ -94,7 +94,7 @@ def _part(kind: str, blob: bytes) -> dict[str, object]:
 
 @contextmanager
 def registry(failures: int = 0) -> Iterator[Registry]:
-    """A registry that runs."""
+    """Run a registry inside the block."""
     server = Registry(failures)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:

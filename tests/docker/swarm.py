@@ -1,8 +1,8 @@
 """A swarm for tests: several private engines, each in a network of its own, on one switch.
 
 A node is a network namespace with a `dockerd` in it. So it has its own addresses, its own loopback
-and the ports that a swarm insists on, and cutting its wire is what pulling a cable is. The switch
-is a bridge in a namespace, too, where this machine's firewall does not reach.
+and the ports that a swarm insists on, and its link can be cut like a cable. The switch is a bridge
+in a namespace, too, where this machine's firewall does not apply.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tests.docker.engine import DRIVERS, Engine, require_kernel
 from tests.docker.host import PATIENCE, EngineFailedError
 from tests.docker.namespace import Namespace, ip
 
-HEARTBEAT = 1_000_000_000  # nanoseconds; a node that misses three is down. Docker's own is 5 s
+HEARTBEAT = 1_000_000_000  # nanoseconds; a node that misses three is down; Docker's default is 5 s
 SETTLING = 30.0  # seconds; a swarm removes a container some seconds after its service
-# Of the range that is for measuring networks and routed nowhere (RFC 2544); by process, since
-# others may test on this machine, too.
+# An address of the range for network measurements, which is routed nowhere (RFC 2544). It depends
+# on the process, since others may run tests on this machine, too.
 _NUMBER = os.getpid() % 512
 SUBNET = f"198.{18 + _NUMBER // 256}.{_NUMBER % 256}"
 GATEWAY = {
@@ -35,9 +35,9 @@ GATEWAY = {
 
 
 class Switch:
-    """The wire between the nodes; this machine is on it as `.254`.
+    """The link between the nodes; this machine is on it as `.254`.
 
-    An overlay is made of VXLAN, so a kernel without it is found out here.
+    An overlay network consists of VXLAN tunnels, so a kernel without VXLAN is detected here.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Switch:
         self._plug("p254")
 
     def connect(self, node: Namespace, number: int) -> str:
-        """Its address from now on."""
+        """Connect a node; return its address."""
         peer = ("peer", "name", f"p{number}", "netns", self._name())
         node.ip("link", "add", "eth0", "type", "veth", *peer)
         node.ip("address", "add", f"{SUBNET}.{number}/24", "dev", "eth0")
@@ -77,7 +77,7 @@ class Switch:
 
 
 class Swarm:
-    """Its nodes; the first one is the manager."""
+    """The nodes of a swarm; the first one is the manager."""
 
     def __init__(self, driver: str, count: int) -> None:
         self.driver = driver
@@ -96,7 +96,8 @@ class Swarm:
         for node in self.nodes:
             node.start()
             node.load_base()
-            node.ask("POST", "/networks/create", GATEWAY)  # the swarm would, at its first task
+            # the swarm would create it at its first task
+            node.ask("POST", "/networks/create", GATEWAY)
         where = {"ListenAddr": f"{self.addresses[0]}:2377", "AdvertiseAddr": self.addresses[0]}
         spec = {"Dispatcher": {"HeartbeatPeriod": HEARTBEAT}}
         wish = {**where, "DefaultAddrPool": ["10.215.0.0/16"], "SubnetSize": 24, "Spec": spec}
@@ -109,18 +110,18 @@ class Swarm:
         self._wait_for_all()
 
     def things(self) -> list[dict[str, list[str]]]:
-        """All that a test could leave behind, by node."""
+        """The names of all objects that a test could leave behind, by node."""
         return [node.things() for node in self.nodes]
 
     def settled(self, wanted: list[dict[str, list[str]]]) -> list[dict[str, list[str]]]:
-        """What is there, as soon as it is what is wanted, or after a while."""
+        """The objects on each node, as soon as they are the wanted ones, or after half a minute."""
         deadline = time.monotonic() + SETTLING
         while (found := self.things()) != wanted and time.monotonic() < deadline:
             time.sleep(0.05)
         return found
 
     def kill(self, name: str) -> None:
-        """Kill what a service runs, on whichever node."""
+        """Kill the container of a service, on whichever node it runs."""
         [service] = [one["ID"] for one in self.manager.services() if one["Spec"]["Name"] == name]
         [task] = [one for one in self.tasks() if one["ServiceID"] == service]
         container = task["Status"]["ContainerStatus"]["ContainerID"]
@@ -137,7 +138,7 @@ class Swarm:
         self.switch.end()
 
     def _wait_for_all(self) -> None:
-        """Until every node has the network that comes with a swarm, and the manager knows it."""
+        """Wait until every node has the swarm's ingress network, and the manager calls it ready."""
         deadline = time.monotonic() + PATIENCE
         while not all("ingress" in node.things()["networks"] for node in self.nodes) or any(
             one["Status"]["State"] != "ready" for one in self.manager.ask("GET", "/nodes")
@@ -154,7 +155,7 @@ class Swarm:
 
 @contextlib.contextmanager
 def private_nodes(count: int) -> Iterator[Swarm]:
-    """A swarm of so many nodes with the base image, by the first storage driver that works here."""
+    """A swarm of `count` nodes with the base image, using the first storage driver that works."""
     require_kernel()
     failures = []
     for driver in DRIVERS:

@@ -1,4 +1,4 @@
-"""Agents that take turns: `steelyard agent --lease`, several in one state folder."""
+"""Agents that take turns as the leader: several `steelyard agent --lease` in one state folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Agent:
         return self._log.read_text(errors="replace")
 
     def terms(self) -> int:
-        """How often it came to lead."""
+        """How often the agent became the leader."""
         return len(re.findall(r"this agent leads now, as ", self.said()))
 
     def stands_by(self) -> bool:
@@ -45,7 +45,7 @@ class Agent:
 
 
 def view(home: Path, agent: Agent) -> Gateway:
-    """The fleet as a test looks at it, through the agent of that port."""
+    """The fleet as a test sees it, through this agent's port."""
     gateway = Gateway(home)
     gateway.agent_port = agent.port
     gateway.log.touch()

@@ -1,4 +1,4 @@
-"""Gateways for tests; whatever a test does, nothing it started survives it."""
+"""Gateways for tests; whatever a test does, nothing that it started survives the test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Factory = Callable[..., Gateway]
 
 @pytest.fixture
 def gateway(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Factory]:
-    """Makes gateways that share one state folder; with processes, unless told otherwise."""
+    """Makes gateways that share one state folder; by default their workers are processes."""
     runtime = getattr(request, "param", "process")
     engines = [] if runtime == "process" else [request.getfixturevalue(runtime)]
     made: list[Gateway] = []
@@ -25,7 +25,7 @@ def gateway(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Factory]
         return made[-1]
 
     yield make
-    for one in made:  # all of them before the first worker, which they would replace
+    for one in made:  # all gateways end before the first worker does, as they would replace it
         one.halt()
     for one in made:
         one.destroy()

@@ -1,4 +1,4 @@
-"""The same gateway with containers for workers, on one engine or on a swarm."""
+"""The same gateway with containers as workers, on one engine or on a swarm."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DockerGateway(Gateway):
         return applications(self.engine.inspect(one)["State"]["Pid"] for one in self._containers())
 
     def destroy(self) -> list[psutil.Process]:
-        """End everything, by force."""
+        """End everything by force."""
         left = super().destroy()
         for one in self._containers(all=1):
             self.engine.remove(one)
@@ -58,7 +58,7 @@ class SwarmGateway(Gateway):
         return applications(one["ContainerStatus"]["PID"] for one in states)
 
     def destroy(self) -> list[psutil.Process]:
-        """End everything, by force."""
+        """End everything by force."""
         left = super().destroy()
         for one in self._services():
             self.swarm.manager.ask("DELETE", f"/services/{one}")
@@ -74,13 +74,16 @@ KINDS = {"process": Gateway, "docker": DockerGateway, "swarm": SwarmGateway}
 
 
 def is_of(home: Path, thing: dict[str, Any]) -> bool:
-    """Whether it has the label of that state folder."""
+    """Whether the object has the label of that state folder."""
     label = (thing["Labels"] or {}).get("steelyard.home", "")
     return bool(label) and Path(label).is_relative_to(home)
 
 
 def remove_networks(engine: Engine, home: Path) -> None:
-    """Those that stay are noticed; a swarm lists one for a moment after it has gone."""
+    """Remove the gateway's networks; other tests notice any that stay.
+
+    A swarm lists a network for a moment after it has been removed.
+    """
     for network in engine.ask("GET", "/networks"):
         if is_of(home, network):
             with contextlib.suppress(EngineFailedError):
@@ -88,7 +91,7 @@ def remove_networks(engine: Engine, home: Path) -> None:
 
 
 def applications(inits: Any) -> set[int]:
-    """The applications: each the child of its container's init."""
+    """The pids of the applications: each is the child of its container's init."""
     return {child.pid for init in inits if init for child in _children(init)}
 
 

@@ -9,7 +9,7 @@ import sys
 from tests.e2e.gateway import Gateway
 from tests.waiting import until
 
-# Prints each path that it is asked for; the log that this makes is flushed at once.
+# A server that prints each path that it is asked for, unbuffered.
 SPEAKER = (sys.executable, "-u", "-m", "http.server", "--bind", "127.0.0.1", "{port}")
 
 
@@ -40,7 +40,7 @@ class Follower:
             self.lines.append(json.loads(line))
 
     def workers(self, text: str) -> list[str]:
-        """Who printed a text, once for each time."""
+        """The workers that printed a text, once for each time."""
         return [line["worker"] for line in self.lines if text in line["text"]]
 
     async def until(self, text: str, workers: set[str]) -> None:

@@ -51,7 +51,7 @@ class Gateway:
         return AgentClient(Address("127.0.0.1", self.agent_port), self.home / "token", timeout=60)
 
     def start(self, stderr: int | None = None) -> Gateway:
-        """Start it; returns at once."""
+        """Start the gateway, and return at once."""
         words = [
             sys.executable, "-m", "steelyard", "up", "--state", str(self.home),
             "--listen", f"127.0.0.1:{self.port}", "--agent-listen", f"127.0.0.1:{self.agent_port}",
@@ -72,7 +72,7 @@ class Gateway:
         return self.log.read_text(errors="replace")
 
     async def ready(self, workers: int | None = None) -> FleetStatus:
-        """Wait until all (or so many) workers serve and every balancer knows of them."""
+        """Wait until all (or `workers`) workers serve and every balancer knows of them."""
 
         def serves(told: FleetStatus) -> bool:
             enough = told.ready >= (told.target if workers is None else workers)
@@ -81,7 +81,7 @@ class Gateway:
         return await self.until(serves)
 
     async def until(self, true: Callable[[FleetStatus], bool], timeout: float = 150) -> FleetStatus:
-        """Wait for a status; an agent that is away is waited for, too."""
+        """Wait until a status satisfies the condition, even while the agent does not answer."""
         deadline, told = time.monotonic() + timeout, None
         while time.monotonic() < deadline:
             told = await self.try_status()
@@ -97,16 +97,16 @@ class Gateway:
             return None
 
     def get(self, path: str) -> Any:
-        """A GET through the gateway, its JSON answer."""
+        """Send a GET through the gateway; return its JSON answer."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
             return json.loads(answer.read())
 
     def http(self, path: str) -> int:
-        """The status of a GET through the gateway."""
+        """Send a GET through the gateway; return its status code."""
         return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=30).status_code
 
     def cli(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """A `steelyard` command for this gateway's agent."""
+        """Run a `steelyard` command for this gateway's agent."""
         agent = "--agent-listen" if words[0] == "down" else "--agent"
         where = ["--state", str(self.home), agent, f"127.0.0.1:{self.agent_port}"]
         done = subprocess.run(
@@ -118,10 +118,10 @@ class Gateway:
         assert not check or done.returncode == 0, done.stderr
         return done
 
-    # Its processes.
+    # The gateway's processes.
 
     def children(self, part: str) -> list[psutil.Process]:
-        """Its agent, or its balancers."""
+        """The gateway's agent, or its balancers."""
         assert self.process is not None
         found = psutil.Process(self.process.pid).children()
         return [child for child in found if role_of(child) == part]
@@ -132,16 +132,16 @@ class Gateway:
         return [p for p in psutil.process_iter() if _carries(p, mark)]
 
     def worker_pids(self) -> set[int]:
-        """The leaders: one per worker."""
+        """The pids of the session leaders: one per worker."""
         return {p.pid for p in self.workers() if os.getsid(p.pid) == p.pid}
 
     def orphans(self, part: str = "") -> list[psutil.Process]:
-        """What a killed supervisor left of agent and balancers, as its pid_file says."""
+        """The living agent and balancers that a killed supervisor left, from its pid file."""
         files = [read_pids(file.parent) for file in self.home.glob("**/pids.json")]
         entries = [one for pids in files for one in pids.children if one.alive]
         return [psutil.Process(one.pid) for one in entries if part in ("", one.part)]
 
-    # Its end.
+    # The gateway's end.
 
     def signal(self, number: signal.Signals) -> None:
         assert self.process is not None
@@ -152,19 +152,19 @@ class Gateway:
         return self.process.wait(timeout)
 
     def stop(self) -> int:
-        """As Ctrl-C does."""
+        """Stop the gateway as Ctrl-C does; return its exit status."""
         self.signal(signal.SIGINT)
         return self.wait()
 
     def destroy(self) -> list[psutil.Process]:
-        """End everything, by force; tell what was still there."""
+        """End everything by force; return the processes that were still alive."""
         left = [*self.halt(), *self.workers()]
         for process in left:
             _kill(process)
         return left
 
     def halt(self) -> list[psutil.Process]:
-        """End it but not its workers, by force; its parts, if it still ran."""
+        """End everything but the workers by force; return the processes that were still alive."""
         family: list[psutil.Process] = []
         if self.process is not None and self.process.poll() is None:
             family = psutil.Process(self.process.pid).children(recursive=True)
@@ -176,7 +176,7 @@ class Gateway:
         return family
 
 
-# One suite, several runtimes: a scenario that is marked with it is played on each of them.
+# A scenario with this mark runs on each runtime.
 each_runtime = pytest.mark.parametrize(
     "gateway",
     ["process", *(pytest.param(it, marks=pytest.mark.needs(it)) for it in ("docker", "swarm"))],
@@ -185,7 +185,7 @@ each_runtime = pytest.mark.parametrize(
 
 
 def role_of(process: psutil.Process) -> str:
-    """`agent`, `balancer`, or nothing: its command line says so."""
+    """The role in the command line of a process: `agent`, `balancer`, or nothing."""
     try:
         words = " ".join(process.cmdline())
     except psutil.Error:

@@ -37,13 +37,13 @@ class Load:
 
     @property
     def failed(self) -> list[str]:
-        """Everything that is not a 200."""
+        """Every outcome but a status of 200."""
         return self.errors + [
             f"status {s}" for s, n in self.statuses.items() if s != 200 for _ in range(n)
         ]
 
     async def more(self, requests: int, timeout: float = 60) -> None:
-        """Wait for so many further answers."""
+        """Wait for this many further answers."""
         goal = self.answered + requests
         async with self._progress:
             done = self._progress.wait_for(lambda: self.answered >= goal)
@@ -51,7 +51,7 @@ class Load:
 
     @asynccontextmanager
     async def running(self):
-        """Under load within; afterwards every request that was begun has ended."""
+        """Send requests inside the block; afterwards, wait until every open request has ended."""
         tasks = [asyncio.create_task(self._client()) for _ in range(self.connections)]
         try:
             yield self
@@ -65,7 +65,7 @@ class Load:
                 await self._connection()
             except (OSError, asyncio.IncompleteReadError, ValueError) as error:
                 self.errors.append(repr(error))
-                await asyncio.sleep(0.01)  # a refused connection must not spin
+                await asyncio.sleep(0.01)  # a refused connection must not make this loop spin
 
     async def _connection(self) -> None:
         reader, writer = await asyncio.open_connection(self.host, self.port)

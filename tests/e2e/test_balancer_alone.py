@@ -42,7 +42,7 @@ def processes():
 
 
 async def test_a_fixed_fleet_is_served_by_weight(processes):
-    """Twice the weight, twice the requests; no agent anywhere."""
+    """A worker of twice the weight gets twice the requests, without any agent."""
     first, second, port = free_port(), free_port(), free_port()
     for worker in (first, second):
         processes.append(run("steelyard.demo", "--port", str(worker)))
@@ -51,7 +51,7 @@ async def test_a_fixed_fleet_is_served_by_weight(processes):
     processes.append(run(
         "steelyard", "balancer", "--listen", f"127.0.0.1:{port}", "--processes", "2",
         "--worker", f"127.0.0.1:{first}", "--worker", f"127.0.0.1:{second}=2",
-        "--policy", "weighted_ring",  # others look at how quick a worker is, too
+        "--policy", "weighted_ring",  # other policies also consider how fast a worker is
     ))  # fmt: skip
     await answers(f"http://127.0.0.1:{port}/health")
     seen: Counter[int] = Counter()
@@ -64,7 +64,7 @@ async def test_a_fixed_fleet_is_served_by_weight(processes):
 
 
 async def test_a_fleet_with_no_living_worker_is_502(processes):
-    """The worker is known, but nobody is there."""
+    """If no process listens at the only worker's address, the answer is 502."""
     port = free_port()
     processes.append(run(
         "steelyard", "balancer", "--listen", f"127.0.0.1:{port}", "--worker",
@@ -75,7 +75,7 @@ async def test_a_fleet_with_no_living_worker_is_502(processes):
 
 
 async def test_an_empty_fleet_is_503_with_retry_after(processes, tmp_path):
-    """A balancer that has not heard from its agent has no worker to give."""
+    """A balancer that has not heard from its agent has no workers, and answers 503."""
     port = free_port()
     processes.append(run(
         "steelyard", "balancer", "--listen", f"127.0.0.1:{port}", "--state", str(tmp_path),

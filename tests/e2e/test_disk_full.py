@@ -1,4 +1,4 @@
-"""The disk of the state folder is full: requests go on, workers are replaced, and it is told."""
+"""On a full disk of the state folder, requests go on, workers are replaced, and a note says so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.e2e.load import Load
 pytestmark = pytest.mark.alone
 
 SIZE = 16 * 1024 * 1024
-# Prints a line for each request, and ends when a line cannot be printed, as many programs do.
+# Prints a line for each request, and ends if a line cannot be printed, as many programs do.
 TALKATIVE = """
 import http.server, os, sys
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -48,7 +48,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """Take all the room that is left."""
+    """Fill all the room that is left."""
     filler = disk / "filler"
     with filler.open("wb", buffering=0) as file:
         try:
@@ -67,14 +67,14 @@ def home(small_disk: Path, tmp_path: Path) -> Iterator[Gateway]:
     command = (sys.executable, "-c", TALKATIVE, "{port}")
     flags = ("--min", "2", "--max", "2", "--health-path", "/", *QUICK)
     gateway = Gateway(small_disk / "state", *flags, command=command)
-    gateway.log = tmp_path / "up.log"  # what it says must not need the full disk
+    gateway.log = tmp_path / "up.log"  # the log of `up` must not need the full disk
     yield gateway
     gateway.halt()
     gateway.destroy()
 
 
 async def kill_worker(g: Gateway, pid: int) -> None:
-    """Kill a worker, and wait until another one is in its place."""
+    """Kill a worker, and wait until another one has replaced it."""
     os.kill(pid, signal.SIGKILL)
     await g.until(
         lambda told: told.ready == 2 and str(pid) not in {one.handle for one in told.workers}
@@ -83,7 +83,7 @@ async def kill_worker(g: Gateway, pid: int) -> None:
 
 @pytest.mark.timeout(600)
 async def test_requests_go_on_and_workers_are_replaced_on_a_full_disk(home, small_disk):
-    """No request fails; killed workers and a killed agent come back; it is told once, and heals."""
+    """No request fails; killed workers and a killed agent come back; the note appears and goes."""
     g = home.start()
     await g.ready()
     load = Load(g.port, "/", connections=2)
@@ -92,7 +92,7 @@ async def test_requests_go_on_and_workers_are_replaced_on_a_full_disk(home, smal
         filler = fill(small_disk)
         await g.until(full)
         workers = g.worker_pids()
-        await load.more(2 * RESERVE // 2000)  # more than room was reserved for
+        await load.more(2 * RESERVE // 2000)  # more than the reserved room
         assert g.worker_pids() == workers
 
         for victim in sorted(workers):

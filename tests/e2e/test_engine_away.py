@@ -1,4 +1,4 @@
-"""The engine goes away under load: what answers serves on, and the fleet is whole when it is back.
+"""The engine goes away under load: workers serve on, and the fleet is complete when it is back.
 
 Times of recovery are printed, and not asserted: `pytest -s` shows them.
 """
@@ -70,7 +70,7 @@ async def whole(g: DockerGateway | SwarmGateway, what: str) -> FleetStatus:
 
 @pytest.mark.parametrize("engine", [LIVE], indirect=True, ids=["live-restore"])
 async def test_workers_serve_on_while_their_engine_is_away(engine, g):
-    """Not one request fails, no worker is replaced, and all that is told is the truth."""
+    """No request fails, no worker is replaced, and status and decisions are true."""
     before = await g.start().ready()
     load = Load(g.port, "/sleep?ms=20", connections=4)
     async with load.running():
@@ -93,7 +93,7 @@ async def test_workers_serve_on_while_their_engine_is_away(engine, g):
     "engine", [(*PLAIN, "--live-restore")], indirect=True, ids=["live-restore, proxied"]
 )
 async def test_ports_that_go_with_the_engine_are_no_reason_to_replace_a_worker(engine, g):
-    """Nobody answers while the engine's proxies are dead; then the same workers do again."""
+    """No worker answers while the engine's proxies are dead; then the same workers do again."""
     before = await g.start().ready()
     engine.kill()
     told = await g.until(lambda told: told.away_seconds > 2 * HUNG and told.ready == 0)
@@ -112,8 +112,9 @@ async def test_ports_that_go_with_the_engine_are_no_reason_to_replace_a_worker(e
     "gateway", ["docker", pytest.param("swarm", marks=pytest.mark.needs("swarm"))], indirect=True
 )
 async def test_workers_that_went_with_their_engine_are_replaced_at_once(gateway):
-    """Without live-restore the engine ends them when it is back; that is nobody's failed start."""
-    # A swarm needs a while to know which of its tasks have ended, and may have it.
+    """A returning engine without live-restore ends its workers; no start counts as failed."""
+    # A swarm takes a while to know which of its tasks have ended, so the limit for hung workers is
+    # high.
     g = gateway(*THREE, "--probe-hung", "60").start()
     engine = g.engine if isinstance(g, DockerGateway) else g.swarm.manager
     before = await g.ready()
@@ -137,7 +138,7 @@ async def test_workers_that_went_with_their_engine_are_replaced_at_once(gateway)
 @pytest.mark.parametrize("engine", [LIVE], indirect=True, ids=["live-restore"])
 @pytest.mark.parametrize("harm", ["kill", "freeze"])
 async def test_a_stop_while_the_engine_is_away_ends_and_says_what_is_left(engine, g, harm):
-    """The next start finds the workers that could not be stopped, and goes on with new ones."""
+    """The next start finds the workers that could not be stopped, and replaces them."""
     before = await g.start().ready()
     getattr(engine, harm)()
     try:

@@ -1,4 +1,4 @@
-"""`steelyard up --env-file .env`, with a file of RustyBalancer's."""
+"""`steelyard up --env-file .env`, with a file written for RustyBalancer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEELYARD_RUNTIME_VOLUMES='{mounts}'
 
 @pytest.mark.needs("docker")
 async def test_a_file_is_all_that_it_needs(begin, fleet, docker, tmp_path, monkeypatch):  # noqa: F811
-    """The engine, the image and both ports come from it; what each became is told."""
+    """The engine, the image and both ports come from the file; each line's meaning is printed."""
     monkeypatch.delenv("DOCKER_HOST")
     ports = {"port": fleet.port, "agent_port": fleet.agent_port}
     text = FILE.format(engine=docker.url, image=BASE, mounts=json.dumps(MOUNTS), **ports)

@@ -1,4 +1,4 @@
-"""The first minute: what a start says, and whether what it says to type works."""
+"""The first minute: the lines that a start prints, and the commands that they suggest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.waiting import wait_until
 
 
 def test_the_closing_line_has_a_command_that_works_as_it_stands(gateway, tmp_path):
-    """The command is typed in another folder, without the flags and variables of the start."""
+    """The suggested command works in another folder, without the start's flags and variables."""
     g = gateway("--min", "1", "--max", "1").start()
     closing = re.compile(r"serving app on .* \((\w+); workers: 1; `(.+)` shows them")
     said = wait_until(lambda: closing.search(g.output()), 150)
@@ -24,7 +24,7 @@ def test_the_closing_line_has_a_command_that_works_as_it_stands(gateway, tmp_pat
 
 
 async def test_status_shows_the_pids_of_the_workers(gateway):
-    """The pid on the screen is the one to kill; an agent that adopts workers knows it, too."""
+    """`status` shows the pids of the workers, also after another agent has adopted them."""
     g = gateway("--min", "2", "--max", "2").start()
     await g.ready(2)
     assert shown_pids(g) == g.worker_pids()

@@ -22,13 +22,13 @@ pytestmark = pytest.mark.alone
 
 
 async def test_an_agent_comes_back_while_its_store_is_down(gateway):
-    """It finds its workers without it, and says so."""
+    """An agent without its store finds its workers, and says that the store is missing."""
     g = gateway("--min", "1", "--max", "1", *QUICK).start()
     await g.ready()
     pids = g.worker_pids()
     for path in g.home.glob("*/store.sqlite*"):
         path.unlink()
-        path.mkdir()  # root may write any file, but no one a folder
+        path.mkdir()  # root can write to any file, but nobody can write to a folder
     killed = g.children("agent")[0]
     killed.kill()
     await asyncio.to_thread(killed.wait, 10)
@@ -38,7 +38,7 @@ async def test_an_agent_comes_back_while_its_store_is_down(gateway):
 
 
 async def test_balancers_of_a_second_gateway_are_told_apart(gateway):
-    """Each tells the agent of its own exchanges, under a name of its own."""
+    """Each balancer reports its own exchanges to the agent, under a name of its own."""
     g = gateway("--min", "1", "--max", "1", *QUICK).start()
     await g.ready()
     words = [
@@ -54,7 +54,7 @@ async def test_balancers_of_a_second_gateway_are_told_apart(gateway):
 
 @each_runtime
 async def test_a_killed_worker_is_replaced_and_no_idempotent_request_fails(gateway):
-    """`kill -9` in the middle of requests; they are tried again elsewhere."""
+    """Requests at a worker that dies by `kill -9` are tried again elsewhere."""
     g = gateway("--min", "3", "--max", "3", *QUICK).start()
     await g.ready()
     load = Load(g.port, "/sleep?ms=30", connections=8)
@@ -74,7 +74,7 @@ async def test_a_killed_worker_is_replaced_and_no_idempotent_request_fails(gatew
 
 @each_runtime
 async def test_a_killed_agent_comes_back_to_the_same_workers(gateway):
-    """No request fails meanwhile; none of the workers is lost, doubled or restarted."""
+    """No request fails meanwhile; no worker is lost, doubled or restarted."""
     g = gateway("--min", "3", "--max", "4", *QUICK).start()
     await g.ready()
     before = g.worker_pids()
@@ -94,7 +94,7 @@ async def test_a_killed_agent_comes_back_to_the_same_workers(gateway):
 
 @each_runtime
 async def test_what_changed_while_no_agent_looked_is_put_right(gateway):
-    """A record without a worker goes, a worker without a record stays, and one is started anew."""
+    """Records without workers are deleted, workers without records stay, lost ones are replaced."""
     first = gateway("--min", "3", "--max", "3", *QUICK).start()
     before = await first.ready()
     pids = first.worker_pids()
@@ -124,13 +124,13 @@ def store(g: Gateway) -> sqlite3.Connection:
 
 
 def recorded(g: Gateway) -> set[str]:
-    """Who the store knows."""
+    """The names of the workers in the store."""
     with closing(store(g)) as db:
         return {name for (name,) in db.execute("SELECT name FROM workers")}
 
 
 async def test_a_killed_balancer_costs_at_most_the_requests_it_held(gateway):
-    """Two processes share the port; the other one serves on, and a new one takes its place."""
+    """If one of two balancers is killed, the other serves on, and a new one replaces it."""
     g = gateway("--min", "2", "--max", "2", "--processes", "2").start()
     await g.ready()
     load = Load(g.port, "/sleep?ms=20", connections=16)
@@ -147,7 +147,7 @@ async def test_a_killed_balancer_costs_at_most_the_requests_it_held(gateway):
 
 
 async def test_a_hung_worker_leaves_the_ring_and_is_replaced(gateway):
-    """Stopped, it accepts connections but never answers; its health check tells."""
+    """A suspended worker accepts connections, but never answers; its health check fails."""
     g = gateway(
         "--min", "2", "--max", "2", *QUICK, "--health-path", "/health",
         "--probe-timeout", "0.5", "--probe-hung", "3", "--gateway-answer-timeout", "30",
@@ -167,7 +167,7 @@ async def test_a_hung_worker_leaves_the_ring_and_is_replaced(gateway):
 
 
 async def test_an_agent_killed_at_any_point_leaks_and_doubles_nothing(gateway):
-    """Again and again, at times drawn by a seed: while it boots, starts, scales and drains."""
+    """The agent is killed at random times while it boots, starts, scales and drains."""
     g = gateway("--min", "2", "--max", "5", *QUICK).start()
     await g.ready()
     rng = random.Random(20261115)
@@ -177,7 +177,8 @@ async def test_an_agent_killed_at_any_point_leaks_and_doubles_nothing(gateway):
             await g.until(lambda told: told.queue_version >= 0)
             low = rng.randint(1, 3)
             await asyncio.to_thread(g.client.set_limits, low, low + rng.randint(0, 2))
-            await asyncio.sleep(rng.uniform(0.0, 0.8))  # the point in time is what is varied
+            # the random moment is the point of this test
+            await asyncio.sleep(rng.uniform(0.0, 0.8))
             for agent in g.children("agent"):
                 agent.kill()
         told = await g.until(

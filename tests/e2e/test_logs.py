@@ -13,7 +13,7 @@ from tests.waiting import until
 
 
 async def test_logs_are_followed_over_the_lives_of_workers_and_agents(gateway):
-    """New workers' lines come, and each once; a killed agent's successor goes on."""
+    """Each line of a new worker comes once, also after the agent was killed and replaced."""
     flags = ("--min", "2", "--max", "2", "--health-path", "/", *QUICK)
     g = gateway(*flags, command=SPEAKER).start()
     told = await g.ready()
@@ -38,14 +38,14 @@ async def test_logs_are_followed_over_the_lives_of_workers_and_agents(gateway):
 
         await until(heard)
         assert g.stop() == 0
-        assert await follower.process.wait() == 0  # it ends in order, with the agent
+        assert await follower.process.wait() == 0  # the follower ends in order, with the agent
     assert len(follower.workers("/asked-for HTTP")) == 1
     assert sorted(follower.workers("Serving HTTP")) == sorted(first | new)
     assert follower.workers("GET / HTTP/1.1") == []  # the agent's health checks
 
 
 async def test_a_log_of_a_hundred_megabytes_without_a_newline_holds_nothing_up(gateway):
-    """While such logs are asked for and followed the agent answers, and it stops when asked."""
+    """The agent answers and stops while such logs are printed and followed."""
     script = "head -c 100000000 /dev/zero | tr '\\0' x; exec \"$0\" -m steelyard.demo --port {port}"
     flags = ("--min", "1", "--max", "1", "--runtime-log-size", "1GiB", *QUICK)
     g = gateway(*flags, command=("sh", "-c", script, sys.executable)).start()

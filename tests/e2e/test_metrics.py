@@ -1,4 +1,4 @@
-"""The two places that Prometheus can ask of `steelyard up`, side by side."""
+"""The two addresses of `steelyard up` that Prometheus can scrape, side by side."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def by_worker(family: Metric, suffix: str) -> dict[str, float]:
 
 
 async def test_gateway_and_agent_tell_the_same_story_in_different_words(gateway):
-    """No name is at both places, so that nobody adds them up; what both count is the same."""
+    """No metric has the same name at both addresses, so nobody adds them up; their counts agree."""
     port = free_port()
     g: Gateway = gateway("--min", "2", "--max", "2", "--metrics", f"127.0.0.1:{port}").start()
     await g.ready()

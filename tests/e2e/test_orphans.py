@@ -1,4 +1,4 @@
-"""`steelyard up` is killed: balancers and agent go on, and the next one takes over."""
+"""`steelyard up` is killed: its balancers and agent go on, and the next one takes over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TWO = ("--min", "2", "--max", "2", *QUICK)
 
 
 def kill(g: Gateway) -> None:
-    """As the machine does when it runs out of memory."""
+    """Kill the supervisor, as the kernel does when memory runs out."""
     g.signal(signal.SIGKILL)
     g.wait()
 
@@ -36,7 +36,7 @@ def heir(g: Gateway, make: Make, *flags: str) -> Gateway:
 
 
 async def says(g: Gateway, text: str) -> None:
-    """Wait for a line of it."""
+    """Wait for a text in the gateway's output."""
 
     async def said() -> bool:
         assert g.process is not None
@@ -47,7 +47,7 @@ async def says(g: Gateway, text: str) -> None:
 
 
 async def left_alone(g: Gateway) -> list[psutil.Process]:
-    """Kill it when it serves; what goes on without it."""
+    """Kill the supervisor when it serves; return the processes that go on without it."""
     await g.ready()
     await says(g, "serving app on")
     parts = g.children("agent") + g.children("balancer")
@@ -60,7 +60,7 @@ def nothing_is_left(g: Gateway) -> bool:
 
 
 async def test_a_killed_supervisor_costs_no_request_and_the_next_one_takes_over(gateway):
-    """Kept connections and new ones; a worker that dies meanwhile is replaced by the agent."""
+    """Kept and new connections are served on, and the next `up` adopts the workers."""
     g = gateway(*TWO).start()
     await g.ready()
     kept, new = Load(g.port, "/sleep?ms=5"), Load(g.port, "/whoami", keep=False)
@@ -69,7 +69,8 @@ async def test_a_killed_supervisor_costs_no_request_and_the_next_one_takes_over(
         parts = g.children("agent") + g.children("balancer")
         kill(g)
         await asyncio.gather(kept.more(200), new.more(200))
-        orphans = await asyncio.to_thread(g.orphans)  # the clients of this loop go on
+        # in a thread, as the clients of this loop go on
+        orphans = await asyncio.to_thread(g.orphans)
         assert {one.pid for one in orphans} == {one.pid for one in parts}
         await g.until(lambda told: any("the supervisor is gone" in one for one in told.notes))
         shown = await asyncio.to_thread(g.cli, "status")
@@ -91,7 +92,7 @@ async def test_a_killed_supervisor_costs_no_request_and_the_next_one_takes_over(
 
 
 async def test_an_agent_without_a_supervisor_replaces_a_worker(gateway):
-    """And a balancer that dies leaves the port to the other one; `down` then leaves nothing."""
+    """If one of two balancers dies, too, the other has the port; `down` then leaves nothing."""
     g = gateway(*TWO, "--processes", "2").start()
     parts = await left_alone(g)
     before = g.worker_pids()
@@ -114,7 +115,7 @@ async def test_an_agent_without_a_supervisor_replaces_a_worker(gateway):
 
 
 async def test_down_stops_workers_whose_agent_is_gone_too(gateway):
-    """Another agent comes, only to stop them."""
+    """`down` starts another agent, only to stop the workers."""
     g = gateway(*TWO).start()
     await left_alone(g)
     for part in g.orphans():
@@ -126,7 +127,7 @@ async def test_down_stops_workers_whose_agent_is_gone_too(gateway):
 
 
 async def test_down_stops_a_gateway_whose_supervisor_lives(gateway):
-    """As Ctrl-C does; when nothing runs it says so."""
+    """`down` stops a gateway as Ctrl-C does; if nothing runs, it says so."""
     g = gateway("--min", "1", "--max", "1").start()
     await g.ready()
     done = await asyncio.to_thread(g.cli, "down")
@@ -134,11 +135,11 @@ async def test_down_stops_a_gateway_whose_supervisor_lives(gateway):
     assert g.wait() == 0
     assert nothing_is_left(g)
     done = await asyncio.to_thread(g.cli, "down")
-    assert "nothing of app runs" in done.stderr
+    assert "neither app runs" in done.stderr
 
 
 async def test_a_second_gateway_is_refused_while_the_first_one_lives(gateway):
-    """On other ports, too; the first one serves on."""
+    """A second gateway is refused, even on other ports; the first one serves on."""
     g = gateway("--min", "1", "--max", "1").start()
     await g.ready()
     second = gateway("--min", "1", "--max", "1")
@@ -150,7 +151,7 @@ async def test_a_second_gateway_is_refused_while_the_first_one_lives(gateway):
 
 
 async def test_the_next_one_may_serve_elsewhere_and_with_other_processes(gateway):
-    """As after a reload: clients of the old address are served to the end, and then refused."""
+    """As after a reload, clients of the old address are served to the end, and then refused."""
     g = gateway(*TWO, "--processes", "3").start()
     parts = await left_alone(g)
     load = Load(g.port, "/whoami", keep=False)
@@ -172,7 +173,7 @@ async def test_the_next_one_may_serve_elsewhere_and_with_other_processes(gateway
 
 
 async def test_what_cannot_be_taken_over_serves_on(gateway):
-    """The next agent cannot listen; a third `up`, with the mistake mended, takes over."""
+    """If the next agent cannot listen, the old balancers serve on; a third `up` takes over."""
     g = gateway(*TWO).start()
     await left_alone(g)
     balancers, workers = g.orphans("balancer"), g.worker_pids()
@@ -195,7 +196,7 @@ async def test_what_cannot_be_taken_over_serves_on(gateway):
 
 @pytest.mark.parametrize("line", ["taking over", "workers ready", "serving app on"])
 async def test_ctrl_c_while_it_takes_over_leaves_nothing(gateway, line):
-    """At whatever point: what is taken over already, and what is not, ends."""
+    """Ctrl-C at any point of the take-over ends the old processes and the new ones."""
     g = gateway(*TWO).start()
     parts = await left_alone(g)
     second = heir(g, gateway, *TWO).start()
@@ -206,7 +207,7 @@ async def test_ctrl_c_while_it_takes_over_leaves_nothing(gateway, line):
 
 
 async def test_parts_that_hang_are_replaced(gateway):
-    """An agent and a balancer that act on nothing are killed; the workers stay."""
+    """A hanging agent and a hanging balancer are killed; the workers stay."""
     g = gateway(*TWO, "--processes", "2").start()
     parts = await left_alone(g)
     workers = g.worker_pids()

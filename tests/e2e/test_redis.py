@@ -1,4 +1,4 @@
-"""The store in Redis hangs, goes and comes back empty under load; clients notice nothing."""
+"""The store in Redis hangs, stops and comes back empty under load; clients notice nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AWAY = 10.0  # seconds
 
 
 def kept(server: RedisServer) -> dict[str, str]:
-    """State by worker, as the server has it."""
+    """The state of each worker, as the server has it."""
     found = map(json.loads, server.ask("HGETALL", WORKERS).values())
     return {record["name"]: record["state"] for record in found}
 
@@ -32,14 +32,14 @@ def server(tmp_path):
 
 
 async def test_redis_hangs_and_goes_under_load(gateway, server):
-    """It comes back empty. No request fails, the fleet goes on, and all is written in the end."""
+    """Redis hangs, stops and comes back empty; no request fails, all records are restored."""
     g = gateway("--store", server.url, "--min", "2", "--max", "4", *QUICK).start()
     before = await g.ready()
     victim = before.workers[0].name
     load = Load(g.port, "/sleep?ms=20", connections=4)
     async with load.running():
         await load.more(50)
-        server.freeze()  # it keeps its connections, and answers nobody
+        server.freeze()  # the server keeps its connections, and answers nobody
         await asyncio.to_thread(g.client.drain, victim)
         await g.until(lambda told: told.ready == 2 and len(told.workers) == 2 and told.notes != [])
         server.stop()
@@ -60,7 +60,7 @@ async def test_redis_hangs_and_goes_under_load(gateway, server):
 
 
 async def test_redis_is_wiped_and_the_agent_dies(gateway, server):
-    """The next agent finds no record, and its workers all the same; then it has them written."""
+    """The next agent finds no records, but its workers, and writes their records again."""
     g = gateway("--store", server.url, "--min", "2", "--max", "4", *QUICK).start()
     before = await g.ready()
     names, pids = {worker.name for worker in before.workers}, g.worker_pids()
@@ -68,7 +68,7 @@ async def test_redis_is_wiped_and_the_agent_dies(gateway, server):
     load = Load(g.port, "/sleep?ms=20", connections=4)
     async with load.running():
         await load.more(50)
-        agent.suspend()  # or it would write everything again before it dies
+        agent.suspend()  # otherwise it would write everything again before it dies
         server.ask("FLUSHALL")
         agent.kill()
         await asyncio.to_thread(agent.wait, 30)

@@ -1,4 +1,4 @@
-"""`steelyard up` on SIGHUP: other balancers, the same agent and workers."""
+"""`steelyard up` on SIGHUP: new balancers, the same agent and workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.e2e.load import Load
 
 
 async def test_balancers_are_replaced_under_load_and_the_agent_knows(gateway, tmp_path):
-    """No request fails; what the agent would need a restart for is told; draining works on."""
+    """No request fails; keys that need a restart of the agent are named; draining still works."""
     file = tmp_path / "my.toml"
     file.write_text("[gateway]\nprocesses = 2\n")
     g = gateway("--config", str(file), "--min", "2", "--max", "3", *QUICK).start()

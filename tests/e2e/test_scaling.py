@@ -1,4 +1,4 @@
-"""The fleet grows under load and shrinks after it, and no request notices."""
+"""The fleet grows under load and shrinks after it, and no request fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.alone
 
 @each_runtime
 async def test_the_fleet_grows_to_max_and_shrinks_to_min_without_a_failed_request(gateway):
-    """Load on the CPU endpoint up, a trickle down; every request is counted."""
+    """CPU load makes the fleet grow, a trickle lets it shrink; every request is counted."""
     g = gateway("--min", "2", "--max", "4", *QUICK).start()
     await g.ready()
     trickle = Load(g.port, "/sleep?ms=20", connections=2)
@@ -20,7 +20,7 @@ async def test_the_fleet_grows_to_max_and_shrinks_to_min_without_a_failed_reques
         storm = Load(g.port, "/cpu?ms=30", connections=8)
         async with storm.running():
             grown = await g.until(lambda told: told.ready == 4, timeout=120)
-            while len(storm.workers) < 4:  # the newest one serves, too
+            while len(storm.workers) < 4:  # the newest worker serves, too
                 await storm.more(1)
         shrunk = await g.until(lambda told: len(told.workers) == 2, timeout=120)
     assert storm.failed == []
@@ -48,12 +48,12 @@ async def test_limits_changed_at_run_time_hold_across_a_restart(gateway):
     assert (told.min, told.max) == (3, 5)
     assert "3…5 (set at run time; configured 1…2) allowed" in g.cli("status").stdout
     g.cli("scale", "--reset")
-    told = await g.until(lambda told: len(told.workers) <= 2)  # its policy may want only one
+    told = await g.until(lambda told: len(told.workers) <= 2)  # the policy may want only one worker
     assert (told.min, told.max) == (1, 2)
 
 
 async def test_draining_a_worker_replaces_it_without_a_failed_request(gateway):
-    """Even one in the middle of its requests."""
+    """A worker can be drained in the middle of its requests."""
     g = gateway("--min", "2", "--max", "2", *QUICK).start()
     told = await g.ready()
     name = told.workers[0].name

@@ -18,13 +18,12 @@ MIB = 2**20
 
 
 def memory(gateway: Gateway) -> int:
-    """Bytes that the balancers hold."""
+    """Bytes of memory that the balancers hold."""
     return sum(child.memory_info().rss for child in gateway.children("balancer"))
 
 
 async def test_requests_are_spread_over_all_workers(gateway):
-    """Four processes, all of which answer, in about equal shares when those are asked for: the
-    default looks at who is faster."""
+    """With weighted_ring, four workers get about equal shares; the default prefers fast ones."""
     g = gateway("--min", "4", "--max", "4", "--policy", "weighted_ring").start()
     await g.ready()
     load = Load(g.port, "/whoami")
@@ -36,7 +35,7 @@ async def test_requests_are_spread_over_all_workers(gateway):
 
 
 async def test_a_large_file_passes_with_flat_memory(gateway, tmp_path):
-    """100 MB out of a stock `http.server`, unharmed, while the balancers stay small."""
+    """100 MB from a stock `http.server` arrive unchanged, while the balancers stay small."""
     big = tmp_path / "www" / "big.bin"
     big.parent.mkdir()
     content = bytes(range(256)) * 4 * 1024 * 100
@@ -58,7 +57,7 @@ async def test_a_large_file_passes_with_flat_memory(gateway, tmp_path):
 
 
 async def test_a_large_upload_passes_with_flat_memory(gateway):
-    """50 MB into the demo application, chunked, unharmed."""
+    """A chunked upload of 50 MB arrives unchanged, while the balancers stay small."""
     g = gateway("--min", "2", "--max", "2").start()
     await g.ready()
     before, most, sent = memory(g), 0, hashlib.sha256()
@@ -81,7 +80,7 @@ async def test_a_large_upload_passes_with_flat_memory(gateway):
 
 @pytest.mark.needs("curl")
 async def test_curl_sees_different_workers(gateway):
-    """As in the README's tour. One that was slow once is left alone for a while, then asked."""
+    """The README's tour works: all workers answer in the end, even one that was slow once."""
     g = gateway("--min", "4", "--max", "4").start()
     await g.ready()
     seen = set()
@@ -99,7 +98,7 @@ async def test_curl_sees_different_workers(gateway):
 
 
 async def test_workers_log_where_the_user_looks(gateway):
-    """`steelyard logs` prints what a worker printed, found by a part of its name."""
+    """`steelyard logs` prints the lines of a worker, given a part of its name."""
     shout = (sys.executable, "-c", (
         "import os, runpy, sys; print('hello from', os.environ['STEELYARD_WORKER'], flush=True);"
         "sys.argv = ['http.server', os.environ['PORT'], '--bind', '127.0.0.1'];"
@@ -112,8 +111,8 @@ async def test_workers_log_where_the_user_looks(gateway):
 
 
 async def test_limits_by_cgroup_are_in_force_or_said_to_be_missing(gateway):
-    """A memory limit is shown per worker; where it cannot be had, the agent says so."""
+    """A memory limit is shown per worker; a machine that cannot enforce it says so."""
     g = gateway("--min", "1", "--max", "1", "--memory", "256M").start()
     told = await g.ready()
     assert told.workers[0].memory_limit == 256 * MIB or "cgroup" in g.output()
-    assert g.stop() == 0  # which removes the group
+    assert g.stop() == 0  # the stop removes the control group

@@ -1,6 +1,6 @@
 """slowhttptest in its four modes at once: slow heads, slow bodies, slow readers, many ranges.
 
-There are more of them than the balancer has places, so that waiting them out would not do.
+They open more connections than the balancer allows, so that waiting for their end does not help.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from tests.e2e.test_balancer_alone import answers
 EACH = 300  # connections of each mode
 PLACES = 500
 SECONDS = 8
-TIMEOUT = 6  # seconds of a normal client: less than the attack, so that waiting it out would fail
+# seconds of a normal client: less than the attack, so that waiting for its end would fail
+TIMEOUT = 6
 
 pytestmark = pytest.mark.alone
 
-# -i, -n: seconds between two pieces; -s: the body's announced size; -z: bytes of a read;
-# -w, -y: the window; -k: requests on a connection, so that answers outgrow all buffers.
+# -i, -n: seconds between two pieces; -s: the announced size of the body; -z: bytes of a read; -w,
+# -y: the window; -k: requests on a connection, so that answers outgrow all buffers.
 MODES = {
     "H": ("/", "-i 2"),
     "B": ("/upload", "-i 2 -s 8192 -x 10"),
@@ -49,7 +50,7 @@ def running(*words: str) -> Iterator[None]:
 
 
 async def attack(mode: str, site: str, folder: Path) -> list[dict[str, int]]:
-    """One mode, to its end; what it saw of its connections, second by second."""
+    """Run one mode to its end; return its count of connections, second by second."""
     path, options = MODES[mode]
     words = ["slowhttptest", f"-{mode}", *options.split(), "-u", site + path, "-g"]
     words += ["-o", str(folder / mode), "-l", str(SECONDS), "-c", str(EACH), "-r", str(EACH)]
@@ -60,7 +61,7 @@ async def attack(mode: str, site: str, folder: Path) -> list[dict[str, int]]:
 
 
 async def ask_until(over: asyncio.Future[object], url: str) -> list[object]:
-    """One request after the other, each on a connection of its own; what came of them."""
+    """Send one request after the other, each on a connection of its own; return the outcomes."""
     outcomes: list[object] = []
     while not over.done():
         async with httpx.AsyncClient(timeout=TIMEOUT) as client:
@@ -89,7 +90,7 @@ async def test_slow_clients_do_not_make_the_service_unavailable(tmp_path):
         seen = dict(zip(MODES, await attacks, strict=True))
     assert outcomes
     assert set(outcomes) == {200}
-    for mode, seconds in seen.items():  # all of them were there
+    for mode, seconds in seen.items():  # all connections were made
         assert max(row["Closed"] + row["Connected"] for row in seconds) > 0.9 * EACH, mode
-    for mode in "HBX":  # and these held what they had
+    for mode in "HBX":  # these modes kept their connections open
         assert max(row["Connected"] for row in seen[mode]) > 0.5 * EACH, mode

@@ -1,4 +1,4 @@
-"""Two agents, one leads. It dies or hangs; the other one goes on with the same workers."""
+"""Two agents, one of which leads: if it dies or hangs, the other leads the same workers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.alone
 
 Start = Callable[..., Agent]
 LIMITS = "steelyard:1:{app}:limits"
-LEASE = 4.0  # seconds; a shorter one would also lapse where a process waits long for its turn
+LEASE = 4.0  # seconds; a shorter lease would also expire if a process waits long for a core
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts agents in one folder; nothing of them survives the test."""
+    """Starts agents in one folder; none of their processes survives the test."""
     made: list[Agent] = []
 
     def begin(port: int, store: str, lease: float) -> Agent:
@@ -79,7 +79,7 @@ async def test_the_leader_is_killed_under_load(start, redis_server, processes, t
 
 @pytest.mark.needs("redis")
 async def test_the_leader_is_killed_while_it_scales(start, redis_server, processes, tmp_path):  # noqa: F811
-    """The standby, on another port, ends with the workers that were asked for: none is extra."""
+    """The standby, on another port, starts exactly the workers that were asked for."""
     home = tmp_path / "state"
     first, second = (start(free_port(), redis_server.url, LEASE) for _ in range(2))
     await so(lambda: first.terms() + second.terms() == 1)
@@ -109,7 +109,7 @@ async def test_the_leader_is_killed_while_it_scales(start, redis_server, process
 
 
 async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):
-    """Going on, it touches nothing and stands by; stopped, the other one lets it lead again."""
+    """The old leader touches nothing and stands by; when the new one stops, it leads again."""
     store, home = f"sqlite:{tmp_path / 'store'}", tmp_path / "state"
     first = start(free_port(), store, LEASE)
     told = await view(home, first).until(lambda told: told.ready == 2)
@@ -132,7 +132,7 @@ async def test_a_leader_that_hangs_finds_itself_replaced(start, tmp_path):
 
 @pytest.mark.needs("redis")
 async def test_redis_is_away_for_longer_than_the_lease(start, tmp_path):
-    """The leader lets go, its workers go on, and it leads again when Redis is back, empty."""
+    """The leader steps down, its workers go on, and it leads again when Redis is back, empty."""
     with RedisServer(tmp_path) as server:
         only = start(free_port(), server.url, LEASE)
         g = view(tmp_path / "state", only)

@@ -1,4 +1,4 @@
-"""Parts that are started in the wrong order wait for each other, and say for whom."""
+"""Parts that are started in the wrong order wait for each other, and say what they wait for."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Part:
 
 @pytest.fixture
 def begin(tmp_path):
-    """Starts parts; nothing of them survives the test."""
+    """Starts parts; none of their processes survives the test."""
     made: list[Part] = []
 
     def start(*words: str) -> Part:
@@ -59,13 +59,13 @@ def begin(tmp_path):
         balancers = psutil.Process(one.process.pid).children() if one.process.poll() is None else []
         one.process.kill()
         one.process.wait()
-        for balancer in balancers:  # they would go on without their supervisor
+        for balancer in balancers:  # balancers would go on without their supervisor
             balancer.kill()
 
 
 @pytest.fixture
 def fleet(tmp_path):
-    """The fleet as a test looks at it."""
+    """The fleet as a test sees it."""
     view = Gateway(tmp_path / "state")
     view.home.mkdir()
     view.log.touch()
@@ -85,7 +85,7 @@ def serves(fleet: Gateway) -> bool:
 
 @pytest.mark.needs("redis")
 async def test_balancer_then_agent_then_redis(begin, fleet, tmp_path):
-    """Each says what it waits for; limits that were set in an earlier life are not lost."""
+    """Each part says what it waits for; limits from an earlier life are read when Redis comes."""
     server = RedisServer(tmp_path)
     limits = {"min": 2, "max": 5, "configured_min": 1, "configured_max": 3}
     balancer = begin(

@@ -16,7 +16,7 @@ from tests.supervisor.proxy import LONG, Proxy
 
 @pytest.fixture
 def demos():
-    """Three demo workers, by their port."""
+    """Three demo workers, keyed by port."""
     made = {port: demo(port) for port in (free_port() for _ in range(3))}
     for port in made:
         wait_for(port)
@@ -54,7 +54,7 @@ def proxy(tmp_path, demos):
 
 
 def browser(proxy: Proxy) -> httpx.Client:
-    """It keeps cookies, but no connection: any of the processes may get the next request."""
+    """A client with cookies, but without kept connections: any process may get the next request."""
     return httpx.Client(
         base_url=f"http://127.0.0.1:{proxy.port}", headers={"Connection": "close"}, timeout=LONG
     )
@@ -67,7 +67,7 @@ def worker_of(client: httpx.Client) -> int:
 
 
 def test_sessions_outlive_processes_reloads_and_restarts(proxy, demos, tmp_path):
-    """The secret is the same in all of them."""
+    """All processes share one secret, so a session keeps its worker."""
     clients = [browser(proxy) for _ in range(6)]
     homes = [worker_of(client) for client in clients]
     assert {worker_of(client) for client in clients for _ in range(4)} == {*homes}
@@ -83,7 +83,7 @@ def test_sessions_outlive_processes_reloads_and_restarts(proxy, demos, tmp_path)
 
 
 def test_a_killed_worker_means_a_new_one(proxy, demos):
-    """The session goes on with another, and stays there even when the first is back."""
+    """The session moves to another worker, and stays there even when the first one is back."""
     with browser(proxy) as client:
         home = worker_of(client)
         demos[home].send_signal(signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""However `steelyard up` ends, nothing it started is left behind, or it is found again."""
+"""However `steelyard up` ends, nothing that it started is left, or the next start finds it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_ctrl_c_finishes_open_requests_and_leaves_nothing(gateway):
 
 
 async def test_ctrl_c_twice_stops_at_once(gateway):
-    """An endless request does not hold it up."""
+    """An endless request does not hold up the end."""
     g = gateway("--min", "2", "--max", "2", "--gateway-drain", "3600").start()
     await g.ready()
     everything = family(g)
@@ -71,7 +71,7 @@ async def test_ctrl_c_twice_stops_at_once(gateway):
 
 
 async def test_ctrl_c_twice_ends_an_agent_that_hangs(gateway):
-    """An agent that is stopped by SIGSTOP acts on no signal: it is killed, its workers with it."""
+    """An agent stopped by SIGSTOP acts on no signal: it is killed, and its workers with it."""
     g = gateway("--min", "2", "--max", "2").start()
     await g.ready()
     everything = family(g)
@@ -85,7 +85,7 @@ async def test_ctrl_c_twice_ends_an_agent_that_hangs(gateway):
 
 
 async def test_ctrl_c_twice_ends_a_balancer_that_hangs(gateway):
-    """A balancer that is stopped by SIGSTOP acts on no signal but KILL, which it gets."""
+    """A balancer stopped by SIGSTOP acts on no signal but SIGKILL, which it gets."""
     g = gateway("--min", "1", "--max", "1").start()
     await g.ready()
     everything = family(g)
@@ -95,7 +95,7 @@ async def test_ctrl_c_twice_ends_a_balancer_that_hangs(gateway):
 
 
 async def test_ctrl_c_twice_ends_a_worker_that_ignores_it(gateway):
-    """A worker that takes no TERM is killed before its grace has passed, which is a day."""
+    """A worker that ignores SIGTERM is killed before its grace of a day has passed."""
     stubborn = ("sh", "-c", "trap '' TERM; exec python3 -m http.server {port}")
     flags = ("--min", "1", "--max", "1", "--runtime-grace", "86400")
     g = gateway(*flags, command=stubborn).start()
@@ -124,7 +124,7 @@ async def test_ctrl_c_twice_ends_everything_that_hangs_while_logs_are_followed(g
 
 
 async def test_ctrl_c_ends_in_order_while_logs_are_followed(gateway):
-    """A client that follows but does not read keeps nobody from ending."""
+    """A client that follows the logs without reading does not delay the end."""
     g = gateway("--min", "1", "--max", "1", command=SPEAKER).start()
     await g.ready()
     async with Follower(g) as follower:
@@ -135,7 +135,7 @@ async def test_ctrl_c_ends_in_order_while_logs_are_followed(gateway):
 
 
 async def stop_twice(g: Gateway) -> None:
-    """Ctrl-C, and another one when the first was heard."""
+    """Send Ctrl-C, and another one when the first has been noticed."""
     g.signal(signal.SIGINT)
     await until_told(g, "stopping")
     g.signal(signal.SIGINT)
@@ -149,9 +149,9 @@ async def until_told(g: Gateway, word: str) -> None:
     await until(look)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.3, 0.6])  # in the pause, importing, starting
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 0.6])  # during the pause, the imports and the start
 async def test_ctrl_c_leaves_nothing_while_the_agent_is_away(gateway, seconds):
-    """Its workers outlived the agent, so another one comes to stop them."""
+    """The workers outlived their agent, so another agent is started to stop them."""
     g = gateway("--min", "2", "--max", "2").start()
     await g.ready()
     everything = family(g)
@@ -166,7 +166,7 @@ async def test_ctrl_c_leaves_nothing_while_the_agent_is_away(gateway, seconds):
 
 
 async def test_ctrl_c_leaves_nothing_when_the_agent_is_killed_meanwhile(gateway):
-    """An agent that dies while it stops its workers is followed by one that goes on with it."""
+    """An agent that dies while it stops its workers is replaced by one that goes on with that."""
     stubborn = ("sh", "-c", "trap '' TERM; exec python3 -m http.server {port}")
     g = gateway("--min", "1", "--max", "1", command=stubborn).start()
     await g.ready()
@@ -179,12 +179,12 @@ async def test_ctrl_c_leaves_nothing_when_the_agent_is_killed_meanwhile(gateway)
 
 
 async def test_a_reader_of_the_messages_that_goes_away_does_not_end_the_gateway(gateway):
-    """As with `steelyard up 2>&1 | head`: what cannot be told is not told."""
+    """As with `steelyard up 2>&1 | head`: messages that cannot be written are dropped."""
     g = gateway("--min", "1", "--max", "1", *QUICK).start(stderr=subprocess.PIPE)
     await g.ready()
     g.process.stderr.close()
     killed = g.children("agent")[0]
-    killed.kill()  # something to tell
+    killed.kill()  # this makes the gateway print a message
     await g.until(lambda told: g.children("agent") not in ([], [killed]))
     assert g.stop() == 0
     assert g.workers() == []
@@ -213,7 +213,7 @@ async def test_after_everything_was_killed_the_workers_are_adopted(gateway):
 
 
 async def test_leftovers_of_a_killed_agent_are_reaped_on_the_next_start(gateway):
-    """Parent and agent killed together leave workers; a start that reaps ends them first."""
+    """Workers whose supervisor and agent were killed end with `--runtime-leftovers reap`."""
     first = gateway("--min", "2", "--max", "2").start()
     await first.ready()
     left = first.workers()

@@ -1,4 +1,4 @@
-"""Another user of the machine wants to be a worker of a gateway that runs as root."""
+"""Another user of the machine tries to pass as a worker of a gateway that runs as root."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def pretend() -> Iterator[Pretend]:
 async def test_a_stranger_gets_no_request_of_a_root_gateway(
     gateway: Callable[..., Gateway], pretend: Pretend, tmp_path: Path
 ) -> None:
-    """A server of another user wears a worker's marks; the next agent never connects to it."""
+    """A server of another user carries a worker's marks; the next agent never connects to it."""
     g = gateway("--min", "2", "--max", "4", *QUICK).start()
     await g.ready()
     ours = g.worker_pids()

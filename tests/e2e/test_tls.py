@@ -1,4 +1,4 @@
-"""TLS as a user switches it on: the plain reverse proxy, and everything."""
+"""TLS as a user switches it on: for the plain reverse proxy, and for `steelyard up`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.e2e.test_balancer_alone import (
 
 
 async def peer_names(port: int) -> set[str]:
-    """The names in the certificate that is shown now."""
+    """The names in the certificate that the server shows now."""
     _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting())
     told = writer.get_extra_info("peercert")
     writer.close()
@@ -28,7 +28,7 @@ async def peer_names(port: int) -> set[str]:
 
 
 async def until_served(port: int) -> None:
-    """Wait for a good answer."""
+    """Wait for an answer with status 200."""
     async with httpx.AsyncClient(verify=trusting()) as client:
         for _ in range(600):
             with contextlib.suppress(httpx.TransportError):
@@ -39,7 +39,7 @@ async def until_served(port: int) -> None:
 
 
 async def test_a_reverse_proxy(processes, tmp_path):  # noqa: F811
-    """All processes take up a new certificate, and the successor of a killed one serves, too."""
+    """All processes load a new certificate, and the successor of a killed one serves it, too."""
     certificate, key = issue(tmp_path, "127.0.0.1")
     worker, port = free_port(), free_port()
     processes.append(run("steelyard.demo", "--port", str(worker)))
@@ -53,7 +53,7 @@ async def test_a_reverse_proxy(processes, tmp_path):  # noqa: F811
     assert said in iter(processes[1].stdout.readline, b"")
     issue(tmp_path, "127.0.0.1", "new.org")
     seen = 0
-    while seen < 20:  # in a row, so that both were asked
+    while seen < 20:  # in a row, so that both processes were asked
         seen = seen + 1 if "new.org" in await peer_names(port) else 0
     child = psutil.Process(processes[1].pid).children()[0]
     child.kill()
@@ -65,7 +65,7 @@ async def test_a_reverse_proxy(processes, tmp_path):  # noqa: F811
 
 
 async def test_a_reload(processes, tmp_path):  # noqa: F811
-    """SIGHUP brings another list of certificates; a bad one is refused, and nothing changes."""
+    """SIGHUP loads another list of certificates; a wrong list is refused, and nothing changes."""
     worker, port = free_port(), free_port()
     processes.append(run("steelyard.demo", "--port", str(worker)))
     first, second = issue(tmp_path, "127.0.0.1"), issue(tmp_path, "b.org", "127.0.0.1")
@@ -90,7 +90,7 @@ async def test_a_reload(processes, tmp_path):  # noqa: F811
     said = f"reloaded: serving on https://127.0.0.1:{port}; "
     said += "the old balancers finish their exchanges\n"
     assert said.encode() in iter(started.stdout.readline, b"")
-    # Until the old one has heard that it shall leave, it takes clients, too.
+    # Until the old balancer has been told to leave, it takes clients, too.
     assert b"the old balancers have ended\n" in iter(started.stdout.readline, b"")
     assert "b.org" in await peer_names(port)
     configure(first[0], second[1])

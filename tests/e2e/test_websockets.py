@@ -1,4 +1,4 @@
-"""WebSockets through `steelyard up`: whoever ends them says so, with a Close frame."""
+"""WebSockets through `steelyard up`: their end is announced by a Close frame."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def _stop(g: Gateway) -> None:
 
 @pytest.mark.parametrize("end", [_retire, _reload, _stop])
 async def test_a_conversation_that_outlasts_its_time(gateway, end) -> None:
-    """At the end of a worker's drain, of a reload's and of a stop's the client is told 1001."""
+    """At the end of a drain, of a reload and of a stop, the client receives close code 1001."""
     times = ("--scaling-drain", "1", "--scaling-tunnel-drain", "8", "--gateway-drain", "8")
     flags = ("--min", "1", "--max", "2", "--gateway-processes", "1", *times, *QUICK)
     g = gateway(*flags, command=COMMAND).start()

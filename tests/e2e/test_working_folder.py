@@ -1,4 +1,4 @@
-"""What lies in the folder where Steelyard is started is not imported by its own processes."""
+"""Steelyard's own processes import nothing from the folder where Steelyard is started."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODULES = (
     "http", "json", "asyncio", "logging", "socket", "select", "pydantic", "zenoh", "uvicorn",
     "msgpack", "traceback", "linecache", "tokenize", "random", "tempfile", "ctypes", "typer",
 )  # fmt: skip
-# One module of the folder is what a unit asks for by name, and gets.
+# A unit asks for one module of the folder by name, and gets it.
 UNITS = """
 def twice(number):
     if number == 13:
@@ -34,7 +34,7 @@ def twice(number):
     import helper
     return helper.twice(number)
 """
-# Both ways of a user's: the command that pip installs, and the module.
+# The two ways of a user: the command that pip installs, and the module.
 COMMANDS = ([str(Path(sys.executable).with_name("steelyard"))], [sys.executable, "-m", "steelyard"])
 
 
@@ -101,13 +101,13 @@ def _status(url: str) -> int:
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:
             return int(answer.status)
-    except OSError:  # not one of the balancers knows a worker yet
+    except OSError:  # no balancer knows a worker yet
         return 0
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=["command", "module"])
 def test_a_node_runs_units_in_a_folder_of_hostile_modules(folder, command):
-    """Node, nursery and children import only what units name; so does the command that asks."""
+    """Node, nursery, children and the command of the job import only what the units name."""
     (folder / "helper.py").write_text("def twice(number):\n    return 2 * number\n")
     (folder / "units.jsonl").write_text("1\n13\n3\n")
     place = f"tcp/127.0.0.1:{free_port()}"

@@ -1,4 +1,4 @@
-"""Real processes for tests, and nothing of them left afterwards."""
+"""Real processes for tests, none of which is left afterwards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Make = Callable[..., Awaitable[ProcessRuntime]]
 
 @pytest.fixture
 async def make(tmp_path: Path) -> AsyncIterator[Make]:
-    """Make open runtimes of one folder for a command; whatever they start is killed at the end."""
+    """Opens runtimes of one folder for a command; all their processes are killed at the end."""
     made: list[ProcessRuntime] = []
 
     async def open_one(*command: str, **options: Any) -> ProcessRuntime:
@@ -45,7 +45,7 @@ async def next_exit(runtime: ProcessRuntime) -> Exit:
 
 
 async def printed(runtime: ProcessRuntime, name: str, count: int = 1) -> list[str]:
-    """The first words that the worker printed, as soon as there are so many."""
+    """The words that the worker printed, as soon as there are at least `count`."""
 
     async def look() -> list[str]:
         words = (await runtime.logs(name, 1000)).split()
@@ -61,10 +61,10 @@ def alive(pid: int) -> bool:
 
 
 def shell(script: str) -> tuple[str, ...]:
-    """A command: a shell script, whose arguments may follow."""
+    """A command that runs a shell script; its arguments may follow."""
     return ("sh", "-c", script)
 
 
 def python(script: str) -> tuple[str, ...]:
-    """A command: a Python program."""
+    """A command that runs a Python program."""
     return (sys.executable, "-c", script)

@@ -1,4 +1,4 @@
-"""How local processes are found again by an agent that did not start them."""
+"""Local processes are found again by an agent that did not start them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GRACE = 60.0  # ample: nothing here waits for it
 
 
 async def test_adopted_worker_is_watched_and_stopped(make: Make, tmp_path: Path) -> None:
-    """A worker of a killed agent keeps its pid and port, and its end is told as `gone`."""
+    """A worker of a killed agent keeps its pid and port, and its end is reported as `gone`."""
     pids = await asyncio.to_thread(
         start_and_die, tmp_path, shell("echo $PORT; sleep 1000"), ["one"]
     )
@@ -33,7 +33,7 @@ async def test_adopted_worker_is_watched_and_stopped(make: Make, tmp_path: Path)
 
 
 async def test_children_of_an_adopted_worker_end_with_it(make: Make, tmp_path: Path) -> None:
-    """Sweeping works without being the parent, too."""
+    """The remains of a worker are killed even by an agent that is not their parent."""
     script = shell("setsid sleep 1000 & echo $!; wait")
     [pid] = await asyncio.to_thread(start_and_die, tmp_path, script, ["one"])
     runtime = await make("true")
@@ -44,7 +44,7 @@ async def test_children_of_an_adopted_worker_end_with_it(make: Make, tmp_path: P
 
 
 async def test_helper_in_its_own_session_is_not_a_worker(make: Make, tmp_path: Path) -> None:
-    """Of two session leaders with one mark the older is the worker."""
+    """Of two session leaders with one mark, the older is the worker."""
     script = shell("setsid sh -c 'echo $$; exec sleep 1000' & wait")
     [pid] = await asyncio.to_thread(start_and_die, tmp_path, script, ["one"])
     runtime = await make("true")
@@ -56,7 +56,7 @@ async def test_helper_in_its_own_session_is_not_a_worker(make: Make, tmp_path: P
 async def test_remains_of_a_worker_that_died_unwatched_are_killed(
     make: Make, tmp_path: Path
 ) -> None:
-    """A worker whose leader died while no agent ran is dead, and the rest of it goes, too."""
+    """If a worker's leader died while no agent ran, the rest of the worker is killed."""
     script = shell("sleep 1000 & echo $!; wait")
     [pid] = await asyncio.to_thread(start_and_die, tmp_path, script, ["one"])
     first = await make("true")

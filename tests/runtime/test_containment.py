@@ -1,4 +1,4 @@
-"""A worker is held together by a control group: whatever it forks, nothing of it is left."""
+"""A control group holds a worker together: whatever the worker forks ends with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.needs("cgroup")
 
-# A daemon by the book, which also drops its environment and with it the mark.
+# A daemon that forks twice, and also drops its environment and with it the mark.
 ESCAPE = """
 import os, time
 there, say = os.pipe()
@@ -39,14 +39,14 @@ os.execve({python!r}, [{python!r}, "-c", script], {{}})
 
 
 def escape(after: str) -> tuple[str, ...]:
-    """A command whose daemon escapes; what the command does then."""
+    """A command whose daemon escapes; `after` is what the command does then."""
     executable = shutil.which("python3", path="/usr/bin") or "/usr/bin/python3"
     return python(ESCAPE.format(after=after, python=executable))
 
 
 @pytest.fixture(params=["version 2", "version 1"])
 def hierarchies(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The machine's control groups, as a machine with only that version has them."""
+    """The control groups of a machine that has only this version."""
     root = tmp_path / "cgroups"
     root.mkdir()
     if request.param == "version 2":
@@ -74,7 +74,7 @@ def move_to_root(hierarchies: Path, pid: str) -> None:
 async def test_a_daemon_without_our_mark_ends_with_its_worker(
     make: Make, hierarchies: Path
 ) -> None:
-    """Neither session, group, parent nor environment tell whose it is; its control group does."""
+    """Only its control group tells whose the daemon is, not session, group, parent or mark."""
     runtime = await make(*escape("os._exit(0)"), cgroups=hierarchies)
     await runtime.start("one")
     ended = await next_exit(runtime)
@@ -103,7 +103,7 @@ async def test_it_ends_when_the_worker_is_stopped_or_killed(
 async def test_an_adopted_worker_is_held_together_as_well(
     make: Make, hierarchies: Path, tmp_path: Path
 ) -> None:
-    """The next agent knows the control group by the mark."""
+    """The next agent knows the control group from the mark."""
     first = await make(*escape("time.sleep(1000)"), cgroups=hierarchies)
     await first.start("one")
     [daemon] = map(int, await printed(first, "one"))
@@ -116,7 +116,7 @@ async def test_an_adopted_worker_is_held_together_as_well(
 async def test_a_process_in_another_control_group_is_refused(
     make: Make, hierarchies: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The seal says in which control groups a worker is; one that is elsewhere is a stranger."""
+    """A process outside of the control groups that its sealed mark names is a stranger."""
     first = await make("sleep", "1000", cgroups=hierarchies)
     worker = await first.start("one")
     pid = int(worker.handle)
@@ -124,7 +124,7 @@ async def test_a_process_in_another_control_group_is_refused(
     move_to_root(hierarchies, worker.handle)
     await first.close()
     for entry in (tmp_path / "workers").iterdir():
-        entry.unlink()  # the register would prove it all the same
+        entry.unlink()  # the register alone would prove that it is a worker
     second = await make("sleep", "1000", cgroups=hierarchies)
     assert await second.running() == []
     assert alive(pid)
@@ -134,7 +134,7 @@ async def test_a_process_in_another_control_group_is_refused(
 
 
 async def test_pids_of_others_in_a_file_are_not_believed(tmp_path: Path) -> None:
-    """Only the kernel says who is in a group; a file that looks like its own proves nothing."""
+    """A file that looks like the kernel's does not prove that a process is in a group."""
     group = tmp_path / "steelyard" / "app-0" / "one"
     group.mkdir(parents=True)
     (group / "cgroup.procs").write_text(f"{os.getpid()}\n")
@@ -142,7 +142,7 @@ async def test_pids_of_others_in_a_file_are_not_believed(tmp_path: Path) -> None
 
 
 async def test_processes_of_others_are_left_alone(make: Make, hierarchies: Path) -> None:
-    """The end of one worker ends nothing of another, nor of anybody else."""
+    """The end of one worker ends no process of another worker or of anybody else."""
     runtime = await make(*escape("time.sleep(1000)"), cgroups=hierarchies)
     await runtime.start("one")
     await runtime.start("two")
@@ -156,7 +156,7 @@ async def test_processes_of_others_are_left_alone(make: Make, hierarchies: Path)
 
 
 async def test_without_a_control_group_workers_start_all_the_same(tmp_path: Path) -> None:
-    """Nobody asked for one, so nothing is noted."""
+    """Nobody asked for a control group, so its absence is not noted."""
     runtime = process_runtime(tmp_path, ("sleep", "1000"), cgroups=tmp_path / "none")
     await runtime.open()
     await runtime.start("one")

@@ -1,4 +1,4 @@
-"""How a local process ends, and nothing of it is left."""
+"""The end of a local process, of which nothing is left."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_reason_of_an_end(make: Make, script: str, reason: str) -> None:
 
 
 async def test_no_zombie_is_left(make: Make) -> None:
-    """A worker that ended is reaped before its end is told."""
+    """A worker that ended is reaped before its end is reported."""
     runtime = await make("true")
     pid = int((await runtime.start("one")).handle)
     await next_exit(runtime)
@@ -42,7 +42,7 @@ async def test_no_zombie_is_left(make: Make) -> None:
 
 
 async def test_polite_worker_may_finish(make: Make) -> None:
-    """TERM comes first, and a worker that ends within the grace is not killed."""
+    """SIGTERM comes first, and a worker that ends within the grace is not killed."""
     runtime = await make(
         *shell("trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.01; done")
     )
@@ -54,7 +54,7 @@ async def test_polite_worker_may_finish(make: Make) -> None:
 
 
 async def test_stubborn_worker_is_killed(make: Make) -> None:
-    """A worker that ignores TERM is killed after the grace."""
+    """A worker that ignores SIGTERM is killed after the grace."""
     runtime = await make(*shell("trap '' TERM; echo up; while :; do sleep 1000; done"))
     await runtime.start("one")
     await printed(runtime, "one")
@@ -86,7 +86,7 @@ FAMILY = {
 @pytest.mark.parametrize("script", FAMILY.values(), ids=FAMILY)
 @pytest.mark.parametrize("ending", ["stop", "kill"])
 async def test_children_end_with_the_worker(make: Make, script: str, ending: str) -> None:
-    """Nothing that a worker started outlives it, whether it is stopped or its leader dies."""
+    """No process that a worker started outlives it, whether it is stopped or its leader dies."""
     runtime = await make(*shell(script))
     worker = await runtime.start("one")
     child = int((await printed(runtime, "one"))[0])
@@ -99,7 +99,7 @@ async def test_children_end_with_the_worker(make: Make, script: str, ending: str
 
 
 async def test_child_of_a_stopped_shell_may_finish(make: Make) -> None:
-    """A shell dies of TERM at once; the server it started still has the grace."""
+    """A shell dies of SIGTERM at once; the server that it started still has the grace."""
     server = "import signal, sys, time\n"
     server += (
         "signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.2), print('done'), sys.exit()))\n"
@@ -114,7 +114,7 @@ async def test_child_of_a_stopped_shell_may_finish(make: Make) -> None:
 
 
 async def test_command_that_goes_to_the_background_is_a_dead_worker(make: Make) -> None:
-    """The worker is the leader: a daemon that leaves it behind is swept, not leaked."""
+    """The worker is the leader: a daemon that outlives the leader is killed."""
     runtime = await make(*shell("setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.1"))
     await runtime.start("one")
     assert await next_exit(runtime) == Exit("one", "exit code 0" + DAEMON)
@@ -122,7 +122,7 @@ async def test_command_that_goes_to_the_background_is_a_dead_worker(make: Make) 
 
 
 # The program forks twice and leaves its session in between, as daemons do; it ends when the daemon
-# has said that it is there.
+# has reported that it runs.
 DAEMONISE = """
 import os, time
 there, say = os.pipe()

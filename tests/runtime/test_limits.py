@@ -1,4 +1,4 @@
-"""Limits by control groups: real ones where the machine lets us, and what is said elsewhere."""
+"""Limits by control groups: real ones where the machine allows them, and notes elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EAT = "blocks = []\nwhile True: blocks.append(bytearray(b'x' * (1 << 20)))"
 async def groups_of(worker: Running) -> list[Path]:
     """The control groups that the worker was put in.
 
-    During an exec a process has, for a moment, no environment.
+    During an exec a process has no environment for a moment.
     """
 
     async def look() -> str:
@@ -34,7 +34,7 @@ async def groups_of(worker: Running) -> list[Path]:
 
 @pytest.mark.needs("cgroup")
 async def test_memory_limit_kills(make: Make) -> None:
-    """A worker that wants more than its memory is killed, and the reason says so."""
+    """A worker that exceeds its memory is killed, and the reason says so."""
     runtime = await make(*python(EAT), memory="64MiB")
     assert runtime.notes == []
     worker = await runtime.start("one")
@@ -74,7 +74,7 @@ async def test_limited_worker_is_the_command_itself(make: Make) -> None:
 
 @pytest.mark.needs("cgroup")
 async def test_groups_go_with_the_worker(make: Make) -> None:
-    """Nothing of a worker is left among the control groups."""
+    """No control group of a worker is left after its end."""
     runtime = await make("sleep", "1000", cpus=0.5, memory="64MiB")
     groups = await groups_of(await runtime.start("one"))
     await runtime.stop("one", 0)
@@ -88,13 +88,13 @@ async def test_failed_start_leaves_no_group(make: Make) -> None:
     """A command that cannot be run leaves no group behind."""
     runtime = await make("true", "zero\0byte", cpus=0.5)
     with pytest.raises(StartError):
-        await runtime.start("never-run")  # a name of its own: other tests run beside this one
+        await runtime.start("never-run")  # a name of its own, as other tests run beside this one
     assert not list(ROOT.glob("**/steelyard/app-*/never-run"))
 
 
 @pytest.mark.needs("cgroup")
 async def test_adopted_worker_keeps_its_allowance(make: Make) -> None:
-    """What is in force for a worker is what it was started with, not what is configured now."""
+    """A worker keeps the limits that it was started with, whatever is configured now."""
     first = await make("sleep", "1000", cpus=0.5, memory="64MiB")
     started = await first.start("one")
     groups = await groups_of(started)
@@ -108,7 +108,7 @@ async def test_adopted_worker_keeps_its_allowance(make: Make) -> None:
 
 @pytest.mark.needs("cgroup")
 async def test_group_left_by_a_killed_agent_is_removed(make: Make) -> None:
-    """An empty group of a worker that ended unwatched goes at the next start of an agent."""
+    """The empty group of a worker that ended unwatched is removed when an agent starts."""
     first = await make("sleep", "1000", cpus=0.5)
     group, *_ = await groups_of(await first.start("one"))
     left = group.with_name("left")
@@ -122,7 +122,7 @@ async def test_group_left_by_a_killed_agent_is_removed(make: Make) -> None:
 def test_parent_that_another_agent_removes_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Agents share a parent, and each removes it when nothing seems to be in it."""
+    """Agents share a parent group, and each removes it when it seems to be empty."""
     enable, shared = cgroup._enable, tmp_path / "steelyard"
     removed = []
 
@@ -141,7 +141,7 @@ def test_parent_that_another_agent_removes_is_made_again(
 
 
 def test_group_that_cannot_be_made(tmp_path: Path) -> None:
-    """There is an end to it when the place itself is gone."""
+    """The attempts end if the place itself is gone."""
     hierarchy = cgroup.Hierarchy("memory", 1, tmp_path)
     with pytest.raises(FileNotFoundError, match="gone"):
         cgroup.make_group(hierarchy, tmp_path / "gone" / "place", Path("steelyard/one"), MEGA)
@@ -157,7 +157,7 @@ def unified(tmp_path: Path) -> Path:
 
 
 async def test_version_2_files(make: Make, unified: Path) -> None:
-    """Version 2 has one group for both limits, and controllers are enabled on the way to it."""
+    """Version 2 has one group for both limits, and each parent enables the controllers."""
     runtime = await make("sleep", "1000", cpus=0.5, memory="64MiB", cgroups=unified)
     assert runtime.notes == []
     worker = await runtime.start("one")
@@ -176,7 +176,7 @@ async def test_version_2_files(make: Make, unified: Path) -> None:
 
 
 async def test_version_2_out_of_memory(make: Make, unified: Path) -> None:
-    """The kill counter of version 2 is understood."""
+    """The counter of killed processes in version 2 is read."""
     script = (
         'printf "low 0\\noom 1\\noom_kill 1\\n" > "$STEELYARD_CGROUPS/memory.events"; kill -9 $$'
     )
@@ -202,7 +202,7 @@ async def test_no_controller_is_noted(make: Make, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("obstacle", ["steelyard", "cgroup.subtree_control"])
 async def test_unwritable_hierarchy_is_noted(make: Make, unified: Path, obstacle: str) -> None:
-    """Where groups cannot be made or controllers not enabled, the note tells what failed."""
+    """If groups cannot be made or controllers not enabled, the note says what failed."""
     if obstacle == "steelyard":
         (unified / obstacle).touch()
     else:
@@ -214,7 +214,7 @@ async def test_unwritable_hierarchy_is_noted(make: Make, unified: Path, obstacle
 
 
 def test_group_that_cannot_be_joined(tmp_path: Path) -> None:
-    """Joining is tried with a real process, for rights to move one are not seen before."""
+    """Joining is tried with a real process, as nothing else shows the right to move one."""
     with pytest.raises(OSError, match="nowhere"):
         cgroup.try_joining(tmp_path / "nowhere")
 
@@ -227,7 +227,7 @@ def test_group_that_cannot_be_joined(tmp_path: Path) -> None:
     ],
 )
 def test_places_lead_from_the_root_to_our_own_group(version: int, expected: list[str]) -> None:
-    """Candidates are the root of the hierarchy, then each group on the way to ours."""
+    """Candidates are the root of the hierarchy, then each group on the way to our own."""
     memberships = "5:pids:/x\n4:cpu,cpuacct:/docker/1234\n0::/user.slice/app.scope\n"
     hierarchy = cgroup.Hierarchy("cpu", version, Path("/root"))
     found = list(cgroup.places(hierarchy, memberships))

@@ -1,4 +1,4 @@
-"""Lines from blocks of text; the tails of logs are tested with the files."""
+"""Splitting blocks of text into lines; the tails of logs are tested with the files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_lines_that_go_over_blocks_come_out_whole() -> None:
 
 
 def test_a_text_without_newlines_comes_in_pieces() -> None:
-    """No more than a piece is kept, however long the line is."""
+    """Only one piece is kept in memory, however long the line is."""
     splitter = Splitter()
     pieces = [piece for _ in range(100) for piece in splitter.feed(b"x" * 5000)]
     assert {len(piece) for piece in pieces} == {LONGEST}

@@ -1,4 +1,4 @@
-"""Log files of workers."""
+"""The log files of workers."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def write(logs: LogFiles, name: str, text: bytes) -> None:
     ],
 )
 def test_tail(logs: LogFiles, text: bytes, lines: int, tail: str) -> None:
-    """The last lines are given as they were written, broken text included."""
+    """The last lines are returned as they were written, invalid text included."""
     write(logs, "one", text)
     assert logs.tail("one", lines) == tail
 
 
 def test_tail_of_a_large_file(logs: LogFiles) -> None:
-    """Lines that go over the blocks it is read in come out whole."""
+    """Lines that span several blocks come out whole."""
     lines = [f"{number} {'x' * 1000}\n" for number in range(500)]
     write(logs, "one", "".join(lines).encode())
     assert logs.tail("one", 200) == "".join(lines[-200:])
 
 
 class Counted(io.FileIO):
-    """A file that counts the bytes that were read from it."""
+    """A file that counts the bytes read from it."""
 
     taken = 0
 
@@ -65,9 +65,9 @@ class Counted(io.FileIO):
 
 @pytest.mark.parametrize("lines", [1, 100_000])
 def test_tail_of_a_hundred_megabytes_without_a_newline(tmp_path: Path, lines: int) -> None:
-    """Only the end of such a log is read, and its end is shown, marked as cut."""
+    """Only the end of such a log is read and shown, marked as cut."""
     with (tmp_path / "huge").open("wb") as file:
-        file.truncate(100_000_000)  # a hole, which the disk does not have to hold
+        file.truncate(100_000_000)  # a hole, which takes no room on the disk
         file.seek(0, os.SEEK_END)
         file.write(b"the end")
     with Counted(tmp_path / "huge") as huge:
@@ -79,14 +79,14 @@ def test_tail_of_a_hundred_megabytes_without_a_newline(tmp_path: Path, lines: in
 
 
 def test_a_long_line_is_cut_and_its_neighbours_are_not(logs: LogFiles) -> None:
-    """A line that is longer than the bound is shown by its end, and says that it was cut."""
+    """Only the end of a line that is too long is shown, with a mark."""
     write(logs, "one", b"before\n" + b"x" * LONGEST + b"end\nafter\n")
     cut = CUT.decode() + "x" * (LONGEST - 4) + "end\n"
     assert logs.tail("one", 3) == f"before\n{cut}after\n"
 
 
 def test_more_text_than_is_read_is_told(logs: LogFiles) -> None:
-    """Where the bound on bytes gives fewer lines than were asked for, the first one says so."""
+    """If the bound on bytes gives fewer lines than were asked for, the first one says so."""
     write(logs, "one", b"0123456789\n" * (MOST // 10))
     shown = logs.tail("one", 10**9).splitlines()
     assert shown[0].startswith(CUT.decode())
@@ -94,7 +94,7 @@ def test_more_text_than_is_read_is_told(logs: LogFiles) -> None:
 
 
 def test_logs_of_ended_workers_are_capped(logs: LogFiles, tmp_path: Path) -> None:
-    """The newest logs of ended workers stay, and those of running ones, however old."""
+    """The newest logs of ended workers stay, and all logs of running ones."""
     for number in range(KEPT + 5):
         write(logs, f"w{number}", b"x")
         os.utime(tmp_path / "logs" / f"w{number}.log", (number, number))
@@ -104,7 +104,7 @@ def test_logs_of_ended_workers_are_capped(logs: LogFiles, tmp_path: Path) -> Non
 
 
 def test_the_log_of_a_living_worker_is_rotated(logs: LogFiles, tmp_path: Path) -> None:
-    """The worker's descriptor goes on, and the last lines are found on both sides of the cut."""
+    """The worker's descriptor stays valid, and the last lines are found in both files."""
     with logs.append("one") as file:
         for round_ in range(3):
             file.write(f"{round_} first\n{round_} last\n".encode())
@@ -118,7 +118,7 @@ def test_the_log_of_a_living_worker_is_rotated(logs: LogFiles, tmp_path: Path) -
 
 
 def test_a_small_log_is_not_rotated(logs: LogFiles, tmp_path: Path) -> None:
-    """Only a log that is larger than the size begins anew."""
+    """Only a log larger than the size is rotated."""
     write(logs, "one", b"0123456789")
     logs.rotate(10)
     assert [path.name for path in (tmp_path / "logs").iterdir()] == ["one.log"]
@@ -126,7 +126,7 @@ def test_a_small_log_is_not_rotated(logs: LogFiles, tmp_path: Path) -> None:
 
 
 def test_rotated_logs_go_with_their_worker(logs: LogFiles, tmp_path: Path) -> None:
-    """The old log of a worker whose log is deleted is deleted, too."""
+    """If the log of a worker is deleted, its rotated log is deleted, too."""
     for number in range(KEPT + 1):
         write(logs, f"w{number}", b"xx")
         logs.rotate(1)
@@ -144,14 +144,14 @@ def test_name_does_not_lead_out_of_the_folder(logs: LogFiles, name: str, tmp_pat
 
 
 def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    """Where no folder can be, the error says which setting to change."""
+    """If the folder cannot be made, the error names the setting to change."""
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="--state"):
         LogFiles(tmp_path / "file" / "logs").open()
 
 
 def read_all(logs: LogFiles, name: str, place: Place) -> tuple[bytes, Place, bool]:
-    """Everything behind a place, the place behind that, and whether there was a gap."""
+    """All text from a place on, the place after it, and whether there was a gap."""
     text, gap = b"", False
     while True:
         block = logs.read_on(name, place)
@@ -184,7 +184,7 @@ def test_one_who_reads_on_gets_each_byte_once_over_rotations(logs: LogFiles) -> 
 
 
 def test_one_who_is_rotated_past_is_told_of_a_gap(logs: LogFiles) -> None:
-    """Two rotations between two reads drop the oldest text, and that is told."""
+    """Two rotations between two reads drop the oldest text, and a gap is reported."""
     with logs.append("one") as file:
         place = logs.begin("one", 0).place
         for text in (b"lost\n", b"kept\n"):
@@ -196,7 +196,7 @@ def test_one_who_is_rotated_past_is_told_of_a_gap(logs: LogFiles) -> None:
 
 
 def test_a_log_that_somebody_emptied_is_read_from_its_start(logs: LogFiles, tmp_path: Path) -> None:
-    """As with `> one.log`, after which the worker appends at the start."""
+    """After `> one.log`, the worker appends at the start, and reading begins there, too."""
     write(logs, "one", b"a long line that goes\n")
     place = logs.begin("one", 0).place
     (tmp_path / "logs" / "one.log").write_bytes(b"new\n")
@@ -204,7 +204,7 @@ def test_a_log_that_somebody_emptied_is_read_from_its_start(logs: LogFiles, tmp_
 
 
 def test_room_is_reserved_for_a_worker_and_given_back(logs: LogFiles, tmp_path: Path) -> None:
-    """A log has room behind its end while its worker may print, and none later."""
+    """A log has reserved room while its worker may print, and none afterwards."""
     write(logs, "one", b"text\n")
     path = tmp_path / "logs" / "one.log"
     assert reserved(path) >= RESERVE // 2

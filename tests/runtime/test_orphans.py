@@ -1,4 +1,4 @@
-"""Orphans of workers, in a program of its own that takes them: no control group is to be had."""
+"""Orphans of workers become children of a separate program, without control groups."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def played(folder: Path, command: tuple[str, ...], ending: str, *names: str) -> list[list[object]]:
-    """The daemons, why each worker ended, which daemons lived then, and a child of no worker's."""
+    """The daemons, the end of each worker, the daemons alive then, and a child of no worker."""
     words = [sys.executable, "-c", PROGRAM, str(folder), json.dumps(command), ending, *names]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -55,7 +55,7 @@ def played(folder: Path, command: tuple[str, ...], ending: str, *names: str) -> 
 
 
 async def test_a_daemon_without_our_mark_ends_with_its_worker(tmp_path: Path) -> None:
-    """It is a child of the agent, which has started no such process."""
+    """The daemon becomes a child of the agent, which has not started it itself."""
     command = escape("os._exit(0)")
     told = await asyncio.to_thread(played, tmp_path, command, "by itself", "one")
     [daemon], [reason], _, own = told
@@ -65,7 +65,7 @@ async def test_a_daemon_without_our_mark_ends_with_its_worker(tmp_path: Path) ->
 
 
 async def test_an_orphan_lives_as_long_as_a_worker_that_may_have_left_it(tmp_path: Path) -> None:
-    """Nobody can tell which worker left it: the end of one must not take what is another's."""
+    """Nobody can tell which worker left an orphan, so it lives until none is left that could."""
     command = escape("time.sleep(1000)")
     told = await asyncio.to_thread(played, tmp_path, command, "stopped", "one", "two")
     daemons, _, states, own = told

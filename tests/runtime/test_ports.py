@@ -1,4 +1,4 @@
-"""Picking ports."""
+"""Picking free ports."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from tests.contract.runtimes import kill_marked, process_runtime
 from tests.waiting import until
 
-# Prints a long line, and a short one for each USR1.
+# Prints a long line, and a short one for each SIGUSR1.
 SPEAKER = "trap 'echo again' USR1; printf '%04000d\n' 7; while :; do sleep 0.05; done"
 
 
 async def test_the_log_of_a_living_worker_is_rotated_and_followed(tmp_path: Path) -> None:
-    """The runtime rotates by itself; one who follows gets each line once, over the rotation."""
+    """The runtime rotates by itself; a follower gets each line once, across the rotation."""
     runtime = process_runtime(tmp_path, ("sh", "-c", SPEAKER), log_size=1000)
     await runtime.open()
     try:

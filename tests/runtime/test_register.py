@@ -1,4 +1,4 @@
-"""The register of marks: a second source that must never mislead."""
+"""The register of marks, a second source that must never mislead."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def register(tmp_path: Path) -> Register:
 
 
 def test_entry_is_read_as_it_was_written(register: Register) -> None:
-    """A worker is there from its entry to its end."""
+    """A worker is in the register from its entry until it is struck out."""
     register.enter(MARK, PROCESS)
     assert register.entries() == {PROCESS: MARK}
     register.strike("one")
@@ -31,7 +31,7 @@ def test_entry_is_read_as_it_was_written(register: Register) -> None:
 
 
 def test_entry_of_an_earlier_boot_does_not_count(register: Register, tmp_path: Path) -> None:
-    """Pids and moments of start begin anew with the machine."""
+    """After a reboot, the same pid and start may belong to another process."""
     register.enter(MARK, PROCESS)
     path = tmp_path / "workers" / "one.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"boot": "another"}))
@@ -40,7 +40,7 @@ def test_entry_of_an_earlier_boot_does_not_count(register: Register, tmp_path: P
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"boot": 1, "mark": 2}', "\udcff"])
 def test_broken_entry_does_not_count(register: Register, tmp_path: Path, text: str) -> None:
-    """A file that makes no sense is as good as none."""
+    """A malformed file is ignored."""
     register.enter(MARK, PROCESS)
     broken = tmp_path / "workers" / "broken.json"
     broken.write_bytes(text.encode(errors="surrogateescape"))
@@ -48,7 +48,7 @@ def test_broken_entry_does_not_count(register: Register, tmp_path: Path, text: s
 
 
 def test_no_room_for_an_entry(tmp_path: Path) -> None:
-    """A register that cannot be written is empty, and no reason to stop."""
+    """If the register cannot be written, it stays empty, and nothing fails."""
     (tmp_path / "workers").touch()
     register = Register(tmp_path / "workers")
     register.enter(MARK, PROCESS)
@@ -56,7 +56,7 @@ def test_no_room_for_an_entry(tmp_path: Path) -> None:
 
 
 def test_ended_workers_are_pruned(register: Register) -> None:
-    """Only those that run stay."""
+    """Only entries of running workers stay."""
     register.enter(MARK, PROCESS)
     register.enter(Mark("/home", "app", "two", 21001), Process(124, 457))
     register.prune({"two"})
@@ -64,7 +64,7 @@ def test_ended_workers_are_pruned(register: Register) -> None:
 
 
 def test_entry_under_another_name_does_not_count(register: Register, tmp_path: Path) -> None:
-    """An entry speaks for the worker that its file is named after."""
+    """An entry counts only for the worker that its file is named after."""
     register.enter(MARK, PROCESS)
     (tmp_path / "workers" / "one.json").rename(tmp_path / "workers" / "two.json")
     assert register.entries() == {}

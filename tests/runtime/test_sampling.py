@@ -1,4 +1,4 @@
-"""Counters of real processes, on conditions that a noisy machine reaches, too, only later."""
+"""Counters of real processes; the tests wait for values that a busy machine reaches, too."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def sample_when(runtime: ProcessRuntime, name: str, field: str, least: flo
 
 
 async def test_busy_worker_uses_cpu(make: Make) -> None:
-    """CPU time of a busy loop grows; that of a sleeper beside it does not."""
+    """The CPU time of a busy loop grows; that of a sleeper beside it does not."""
     runtime = await make(
         *shell('[ "$STEELYARD_WORKER" = idle ] && exec sleep 1000; exec "$@"'), "sh", *python(SPIN)
     )
@@ -43,7 +43,7 @@ async def test_busy_worker_uses_cpu(make: Make) -> None:
 
 
 async def test_cpu_of_children_counts(make: Make) -> None:
-    """A worker's CPU time has that of a living child, and keeps it when the child has ended."""
+    """A worker's CPU time includes that of a child, even after the child has ended."""
     burn = "import time\nwhile time.process_time() < 0.3: pass"
     runtime = await make(*shell('"$@" & wait; echo burnt; exec sleep 1000'), "sh", *python(burn))
     await runtime.start("one")
@@ -61,7 +61,7 @@ async def test_child_that_left_the_session_counts(make: Make) -> None:
 
 
 async def test_waiting_for_a_core_counts(make: Make) -> None:
-    """Two busy loops on one core wait for each other, and it shows."""
+    """Two busy loops on one core wait for each other, and the counters show that."""
     core = min(os.sched_getaffinity(0))
     runtime = await make(*python(f"import os\nos.sched_setaffinity(0, {{{core}}})\n{SPIN}"))
     await runtime.start("one")
@@ -71,7 +71,7 @@ async def test_waiting_for_a_core_counts(make: Make) -> None:
 
 
 async def test_waiting_of_every_thread_counts(make: Make) -> None:
-    """Threads that wait for a core are seen although the main thread sleeps."""
+    """Threads that wait for a core count although the main thread sleeps."""
     core = min(os.sched_getaffinity(0))
     hog = f"import os\nos.sched_setaffinity(0, {{{core}}})\n{SPIN}"
     threads = f"import threading, os, zlib\nos.sched_setaffinity(0, {{{core}}})\n"
@@ -98,7 +98,7 @@ async def test_memory_that_was_touched_counts(make: Make) -> None:
 
 
 async def test_memory_shared_with_children_counts_once(make: Make) -> None:
-    """Pages that forked children share with their parent are not counted for each."""
+    """Pages that forked children share with their parent are counted once."""
     fork = f"import os, time\n{FILL}for _ in range(3):\n    if os.fork() == 0: break\n"
     fork += "print('full', flush=True)\ntime.sleep(1000)"
     runtime = await make(*python(fork))
@@ -108,7 +108,7 @@ async def test_memory_shared_with_children_counts_once(make: Make) -> None:
 
 
 def test_vanished_worker_is_left_out() -> None:
-    """A worker that is no more, or whose pid is another's now, has no sample."""
+    """A worker that has ended, or whose pid was reused, has no sample."""
     highest = int((PROC / "sys/kernel/pid_max").read_text())
     workers = {"gone": Process(highest, 1), "reused": Process(os.getpid(), 1)}
     assert sample_workers(workers, lambda: 0.0) == {}

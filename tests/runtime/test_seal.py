@@ -1,4 +1,4 @@
-"""The seal on marks: an agent's own marks are known, and nothing else is."""
+"""The seal on marks: only marks of our own agent fit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_seal_of_another_folder_does_not_fit(tmp_path: Path) -> None:
 
 
 def test_the_secret_is_closed_to_other_users(tmp_path: Path) -> None:
-    """Only the owner of the state folder can read the secret, or put another in its place."""
+    """Only the owner of the state folder can read or replace the secret."""
     folder = tmp_path / "state"
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
@@ -60,7 +60,7 @@ def test_the_secret_is_closed_to_other_users(tmp_path: Path) -> None:
 
 
 def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    """A secret that was open to other users proves nothing."""
+    """A secret that other users could read proves nothing."""
     open_seal(tmp_path)
     (tmp_path / "mark.key").chmod(0o644)
     with pytest.raises(UsageError, match="by other users"):

@@ -15,7 +15,7 @@ from tests.runtime.conftest import Make, next_exit, printed, python, shell
 
 
 async def test_port_reaches_the_command_and_the_environment(make: Make) -> None:
-    """`{port}` is filled in in every word, other braces stay, and the variables are set."""
+    """`{port}` is replaced in every word, other braces stay, and the variables are set."""
     script = 'echo "$@" "$PORT" "$HOST" "$STEELYARD_WORKER" "$STEELYARD_APPLICATION"'
     runtime = await make(*shell(script), "sh", "--bind=x:{port}", "{port}", '{"a":{}}', "{host}")
     port = str((await runtime.start("one")).port)
@@ -33,7 +33,7 @@ async def test_port_reaches_the_command_and_the_environment(make: Make) -> None:
 
 
 async def test_worker_leads_a_session_with_nothing_on_stdin(make: Make) -> None:
-    """A worker has a session and group of its own, reads nothing, and prints to its log."""
+    """A worker has a session and group of its own, an empty stdin, and prints to its log."""
     runtime = await make(*shell("cat; echo out; echo err >&2; exec sleep 1000"))
     pid = int((await runtime.start("one")).handle)
     assert (os.getsid(pid), os.getpgid(pid)) == (pid, pid)
@@ -43,7 +43,7 @@ async def test_worker_leads_a_session_with_nothing_on_stdin(make: Make) -> None:
 async def test_environment_of_the_agent_is_passed_on_without_ours(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Workers inherit the environment, but not Steelyard's own variables: one may be a token."""
+    """Workers inherit the environment without Steelyard's own variables, as one may be a token."""
     monkeypatch.setenv("STEELYARD_TOKEN", "secret")
     monkeypatch.setenv("COLOUR", "green")
     runtime = await make(
@@ -71,7 +71,7 @@ async def test_environment_of_the_agent_is_passed_on_without_ours(
 async def test_command_that_cannot_be_run(
     make: Make, command: tuple[str, ...], says: str, cpus: float | None
 ) -> None:
-    """A command that cannot be run is refused with what to do, limited or not; nothing is left."""
+    """The error says what to do, with or without limits, and nothing is left."""
     runtime = await make(*command, cpus=cpus)
     with pytest.raises(StartError, match=says):
         await runtime.start("one")
@@ -91,7 +91,7 @@ async def test_script_of_the_working_folder(
 
 
 async def test_script_without_interpreter_line(make: Make, tmp_path: Path) -> None:
-    """What only exec can find out is a StartError as well."""
+    """A script without an interpreter line is refused with the kernel's error."""
     script = tmp_path / "program"
     script.touch(mode=0o755)
     runtime = await make(str(script))
@@ -100,7 +100,7 @@ async def test_script_without_interpreter_line(make: Make, tmp_path: Path) -> No
 
 
 async def test_ports_in_use_are_avoided(make: Make) -> None:
-    """Neither a port that someone listens on nor one given to a worker is given out."""
+    """Neither a port that someone listens on nor a worker's port is given out."""
     first, middle, last = free_ports(3)
     with socket.create_server(("127.0.0.1", middle)):
         runtime = await make("sleep", "1000", ports=(first, last))
@@ -113,7 +113,7 @@ async def test_ports_in_use_are_avoided(make: Make) -> None:
 
 
 async def test_deleted_folder(make: Make, tmp_path: Path) -> None:
-    """A state folder that was deleted meanwhile is a StartError, with no process left."""
+    """If the state folder was deleted meanwhile, the start fails, and no process is left."""
     runtime = await make("sleep", "1000")
     (tmp_path / "logs").rmdir()
     with pytest.raises(StartError, match="no log"):

@@ -1,4 +1,4 @@
-"""Processes of strangers that carry our marks: they are told of, and otherwise left alone."""
+"""Processes of strangers that carry our marks are logged, and otherwise left alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Stranger = Callable[..., Awaitable[int]]
 
 @pytest.fixture
 async def stranger() -> AsyncIterator[Stranger]:
-    """Start processes in sessions of their own with a given environment; end them afterwards."""
+    """Starts processes in sessions of their own with a given environment; ends them afterwards."""
     started: list[asyncio.subprocess.Process] = []
 
     async def start(variables: dict[str, str], user: int | None = None) -> int:
@@ -46,7 +46,7 @@ async def stranger() -> AsyncIterator[Stranger]:
 
 
 async def environment(pid: int) -> dict[str, str]:
-    """The environment of a process that has just been started: the kernel fills it in late."""
+    """The environment of a process that was just started: the kernel shows it late."""
 
     async def look() -> dict[str, str]:
         return read_environment(pid)
@@ -82,7 +82,7 @@ async def test_a_mark_without_our_seal_is_refused(
     problem: str,
     user: int | None,
 ) -> None:
-    """A stranger is never a worker, its name never becomes a path, and the log tells of it once."""
+    """A stranger is never a worker, its name never becomes a path, and it is logged once."""
     caplog.set_level(logging.WARNING)
     victim, group = tmp_path / "victim.json", tmp_path / "group"
     victim.write_text("precious")
@@ -103,7 +103,7 @@ async def test_a_mark_without_our_seal_is_refused(
 
 @pytest.mark.needs("root")
 async def test_a_copied_seal_helps_no_other_user(make: Make, stranger: Stranger) -> None:
-    """A process of another user with the seal of a dead worker does not take its place."""
+    """A process of another user with the seal of a dead worker does not replace it."""
     first = await make("sleep", "1000")
     worker = await first.start("one")
     await first.close()
@@ -114,7 +114,7 @@ async def test_a_copied_seal_helps_no_other_user(make: Make, stranger: Stranger)
 
 
 async def test_a_seal_fits_no_other_name_or_port(make: Make, stranger: Stranger) -> None:
-    """A worker that copies its own seal gains no second worker with it."""
+    """A worker cannot use its own seal for a second worker."""
     first = await make("sleep", "1000")
     worker = await first.start("one")
     mark = read_mark(await environment(int(worker.handle)))
@@ -142,7 +142,7 @@ async def test_a_worker_that_changed_its_user_is_known_by_the_register(
 
 
 async def test_strangers_are_not_swept_with_a_worker(make: Make, stranger: Stranger) -> None:
-    """The end of a worker ends no process that only borrowed the worker's name."""
+    """The end of a worker ends no process that only carries the worker's name."""
     runtime = await make("sleep", "1000")
     worker = await runtime.start("one")
     mark = read_mark(await environment(int(worker.handle)))

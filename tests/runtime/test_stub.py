@@ -1,4 +1,4 @@
-"""The stub does what the test says."""
+"""The stub runtime does what the test says."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def test_scripted_death(runtime: StubRuntime) -> None:
 
 
 async def test_scripted_sample(runtime: StubRuntime) -> None:
-    """A sample that was set is read with the time of reading, again and again."""
+    """A sample that was set is returned each time, with the time of reading."""
     await runtime.start("one")
     runtime.set_sample("one", Sample(at=0, cpu_seconds=3, memory=4, network_bytes=5))
     expected = {"one": Sample(at=12.5, cpu_seconds=3, memory=4, network_bytes=5)}
@@ -41,7 +41,7 @@ async def test_scripted_sample(runtime: StubRuntime) -> None:
 
 
 async def test_scripted_failures(runtime: StubRuntime) -> None:
-    """As many starts fail as were told to, each for its reason, and the next works."""
+    """As many starts fail as were set to, each with its reason, and the next one works."""
     runtime.fail_next_start("no memory")
     runtime.fail_next_start("no port")
     for reason in ("no memory", "no port"):

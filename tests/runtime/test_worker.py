@@ -1,4 +1,4 @@
-"""One worker that is looked after: what it is sent, and what is never sent to another process."""
+"""Signals reach the worker that is watched, and never another process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.runtime.conftest import Make, next_exit, printed, python
 
 GRACE = 60.0  # ample: nothing here waits for it
 
-# Of several waiting signals `sigwait` takes the lowest number: TERM before the real-time signal.
+# Of several pending signals `sigwait` takes the lowest number: TERM before the real-time signal.
 COUNT = """
 import signal
 wanted = {signal.SIGTERM, signal.SIGRTMIN}
@@ -32,7 +32,7 @@ print("end", flush=True)
 
 
 async def test_second_stop_sends_no_second_term(make: Make) -> None:
-    """A worker that two stops ask to end gets one TERM: servers take a second for impatience."""
+    """Two stops send one SIGTERM: some servers take a second one as "hurry"."""
     runtime = await make(*python(COUNT))
     worker = await runtime.start("one")
     await printed(runtime, "one")
@@ -65,7 +65,7 @@ def gone(pid: int) -> Process:
 async def test_later_process_of_the_pid_gets_no_term(
     other: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
-    """A worker whose pid was given out again is not asked to end: another would be."""
+    """A process that got the pid of an ended worker is not asked to end."""
     mark = Mark(str(tmp_path), "app", "one", 21000)
     pidfd = os.pidfd_open(other.pid)
     worker = Worker(mark, gone(other.pid), pidfd)
@@ -78,7 +78,7 @@ async def test_later_process_of_the_pid_gets_no_term(
 async def test_later_process_of_the_pid_is_not_looked_after(
     other: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
-    """A pid that was given out again between the scan and the adoption is not adopted."""
+    """A pid that was reused between the scan and the adoption is not adopted."""
     mark = Mark(str(tmp_path), "app", "one", 21000)
     with pytest.raises(ProcessLookupError):
         look_after(mark, gone(other.pid))

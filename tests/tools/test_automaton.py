@@ -1,4 +1,4 @@
-"""The figure of a worker's life is the table, drawn."""
+"""The diagram of a worker's life is drawn from its table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SMALL = {
 
 
 def test_signals_between_the_same_states_share_an_arrow() -> None:
-    """The figure stays readable."""
+    """Two states with several signals have one arrow, so that the diagram stays readable."""
     lines = draw(SMALL).splitlines()
     assert "    INIT --> LU: ready" in lines
     assert "    INIT --> SHUTDOWN: died / boot or liveness failed" in lines
@@ -22,7 +22,7 @@ def test_signals_between_the_same_states_share_an_arrow() -> None:
 
 
 def test_the_table_has_a_cell_for_each_transition() -> None:
-    """Signals down, states across, an empty cell where there is none."""
+    """Signals are rows, states are columns, and an empty cell is an illegal transition."""
     lines = draw(SMALL).splitlines()
     assert "| signal | INIT | LU |" in lines
     assert "| died | SHUTDOWN | SHUTDOWN |" in lines
@@ -30,7 +30,7 @@ def test_the_table_has_a_cell_for_each_transition() -> None:
 
 
 def test_every_transition_of_the_core_is_drawn() -> None:
-    """Nothing that can happen is missing from the figure."""
+    """No transition is missing from the diagram."""
     text = draw(TABLE)
     for (before, signal), after in TABLE.items():
         assert any(

@@ -1,4 +1,4 @@
-"""The table of coverage: files are summed up by package."""
+"""The table of coverage, in which files are summed up by package."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_file_belongs_to_the_package_below_the_root(file: str, package: str) -
 
 
 def test_files_of_a_package_share_a_row() -> None:
-    """Statements and branches are summed before the share is taken; no branches have no share."""
+    """Statements and branches are summed before the share is taken; 0 branches have no share."""
     assert [line.split() for line in table(REPORT)[1:]] == [
         ["cli", "10", "50.0", "%", "4", "25.0", "%"],
         ["core", "100", "80.0", "%", "20", "75.0", "%"],
@@ -66,7 +66,7 @@ def test_packages_that_were_not_asked_for_are_left_out() -> None:
 
 
 def test_a_child_in_another_folder_is_measured(tmp_path: Path) -> None:
-    """The settings of the project reach children of a traced process, and name the same files."""
+    """The project's settings reach children of a traced process, and name the same files."""
     child = "from steelyard.core import usage"
     parent = tmp_path / "parent.py"
     parent.write_text(

@@ -17,7 +17,7 @@ from tools.docs import ROOT, main, with_region
 
 
 def keys_part() -> list[str]:
-    """The lines from the keys to what comes after them."""
+    """The lines from the keys to the next chapter."""
     return document().partition("## Keys\n")[2].partition("\n## ")[0].splitlines()
 
 
@@ -34,7 +34,7 @@ def rows() -> list[tuple[str, str]]:
 
 
 def test_the_documents_in_the_repository_are_fresh(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is checked in is what the code says."""
+    """The documents in the repository are those that the code generates."""
     assert main(["--check"]) == 0, capsys.readouterr().err
 
 
@@ -50,7 +50,7 @@ def test_every_row_is_one_table_row() -> None:
 
 
 def test_every_variable_of_rustybalancer_has_one_row() -> None:
-    """With what it becomes."""
+    """Every variable is listed with the key that it becomes."""
     after = document().partition("## RustyBalancer's variables")[2]
     assert re.findall(r"^\| `(\w+)` \|", after, re.MULTILINE) == list(VARIABLES)
 
@@ -68,7 +68,7 @@ def test_the_example_loads(tmp_path: Path) -> None:
 def test_stale_documents_are_named_and_written_anew(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A check changes nothing; a run mends everything."""
+    """A check changes nothing; a run writes all stale documents."""
     assert main(["--check"], tmp_path) == 1
     assert "docs/configuration.md" in (told := capsys.readouterr().err)
     assert "docs/architecture.md" in told
@@ -78,7 +78,7 @@ def test_stale_documents_are_named_and_written_anew(
 
 
 def test_text_around_a_region_is_kept(tmp_path: Path) -> None:
-    """Only what stands between the marks is ours."""
+    """Only the text between the marks is replaced."""
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs/architecture.md"
     page.write_text("above\n<!-- generated: automaton -->\nold\n<!-- end -->\nbelow\n")
@@ -90,14 +90,14 @@ def test_text_around_a_region_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_page_without_the_region_gets_it_at_its_end() -> None:
-    """A page that somebody else began is not thrown away."""
+    """A page that somebody else began is kept."""
     text = with_region("# Page\n", "x", "content")
     assert text == "# Page\n\n<!-- generated: x -->\ncontent\n<!-- end -->\n"
     assert with_region(text, "x", "content") == text
 
 
 def test_no_path_of_this_machine_is_published() -> None:
-    """Messages in the page come from made-up files."""
+    """Messages in the page name only invented files."""
     assert str(ROOT) not in document()
 
 

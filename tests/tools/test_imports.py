@@ -30,7 +30,7 @@ def test_every_kind_of_import_counts(tmp_path: Path) -> None:
 
 
 def test_cycles() -> None:
-    """Modules that reach each other are one cycle; a module that only imports them is not in it."""
+    """Modules that reach each other form a cycle; a module that only imports them does not."""
     graph = {
         "a": frozenset("b"),
         "b": frozenset("c"),
@@ -44,6 +44,6 @@ def test_cycles() -> None:
 
 
 def test_no_cycle() -> None:
-    """A diamond is no cycle."""
+    """A diamond is not a cycle."""
     graph = {"a": frozenset("bc"), "b": frozenset("d"), "c": frozenset("d"), "d": frozenset()}
     assert find_cycles(graph) == []

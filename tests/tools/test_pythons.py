@@ -1,4 +1,4 @@
-"""Which Pythons `make test-pythons` finds."""
+"""The Pythons that `make test-pythons` finds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_each_version_is_found_once_whether_on_path_or_in_pyenv(tmp_path: Path) 
 
 
 def test_a_real_python_is_found(tmp_path: Path) -> None:
-    """It is asked for its version, whatever its file is called."""
+    """A Python is asked for its version, whatever its file is called."""
     (tmp_path / "python3.0").symlink_to(sys.executable)
     environment = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
     assert found(environment) == {sys.version_info[:2]: tmp_path / "python3.0"}

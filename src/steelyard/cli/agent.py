@@ -25,9 +25,10 @@ def agent(
 ) -> None:
     """Run only the agent: it starts, measures and scales workers, and publishes the queue.
 
-    Balancers join it with `steelyard balancer --agent HOST:PORT`.
+    Balancers connect to it with `steelyard balancer --agent HOST:PORT`.
     """
-    from steelyard.agent.process import run_agent  # half a second that other commands are spared
+    # imported here: it takes half a second, which other commands need not wait
+    from steelyard.agent.process import run_agent
 
     settings = settings_from(ctx, application_command=tuple(command) if command else None)
     require_command(settings)

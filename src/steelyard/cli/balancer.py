@@ -24,16 +24,20 @@ def balancer(
     ctx: typer.Context,
     worker: Annotated[
         list[str] | None,
-        typer.Option("--worker", metavar="HOST:PORT[=WEIGHT]", help="A worker; repeat it."),
+        typer.Option(
+            "--worker",
+            metavar="HOST:PORT[=WEIGHT]",
+            help="A worker to forward to; may be repeated.",
+        ),
     ] = None,
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            "--agent", metavar="HOST:PORT", help="The agent to follow; repeat it for its standby."
+            "--agent", metavar="HOST:PORT", help="The agent to follow; repeat it for standbys."
         ),
     ] = None,
 ) -> None:
-    """Run only balancers: a plain reverse proxy in front of fixed workers, or of an agent's."""
+    """Run only balancers: a reverse proxy in front of fixed workers, or of those of an agent."""
     load = settings_loader(ctx)
 
     def order() -> Order:
@@ -46,7 +50,7 @@ def balancer(
 
 
 def _source(settings: Settings, workers: list[str], agents: list[str]) -> AgentLink | Queue:
-    """What the command line says, else the file: a flag wins over a key."""
+    """The source of workers: flags of the command line win over the key in the file."""
     chosen = workers or ([] if agents else settings.gateway.workers)
     if bool(chosen) == bool(agents):
         raise UsageError(

@@ -16,7 +16,7 @@ from steelyard.cli.bench_tls import bench_tls
 
 
 def bench_app() -> typer.Typer:
-    """The group of commands."""
+    """Build the group of commands."""
     app = typer.Typer(
         help="Measure balancer, picks and mesh against other tools, on this machine, in one run.",
         no_args_is_help=True,

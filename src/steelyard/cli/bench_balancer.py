@@ -1,4 +1,4 @@
-"""`steelyard bench balancer`: what a request costs, ours and others'."""
+"""`steelyard bench balancer`: the cost of a request in our balancer and in others."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ QUICK_CROWD = 1000
 
 def bench_balancer(
     rounds: Annotated[
-        int, typer.Option(min=1, max=100, help="Of each contender and case.")
+        int, typer.Option(min=1, max=100, help="Rounds per contender and case.")
     ] = ROUNDS,
-    seconds: Annotated[int, typer.Option(min=1, max=60, help="Of one round.")] = 1,
-    connections: Annotated[int, typer.Option(min=1, max=1000, help="Of the client.")] = 64,
+    seconds: Annotated[int, typer.Option(min=1, max=60, help="Length of a round.")] = 1,
+    connections: Annotated[
+        int, typer.Option(min=1, max=1000, help="Connections of the client.")
+    ] = 64,
     only: Annotated[
-        str | None, typer.Option(metavar="NAME,…", help="Contenders; by default all.")
+        str | None, typer.Option(metavar="NAME,…", help="Contenders to measure; by default all.")
     ] = None,
     case: Annotated[
-        str | None, typer.Option(metavar="NAME,…", help="Cases; by default all.")
+        str | None, typer.Option(metavar="NAME,…", help="Cases to measure; by default all.")
     ] = None,
     quick: Annotated[
         bool,
@@ -45,7 +47,7 @@ def bench_balancer(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     write: WriteOption = None,
 ) -> None:
-    """CPU per request, rate, latency and memory: we, nginx, HAProxy, Caddy, an aiohttp proxy."""
+    """Measure CPU per request, rate, latency and memory beside nginx, HAProxy, Caddy, aiohttp."""
     wish = Wish(
         contenders=chosen("contender", only, {one.name: one for one in contenders()}),
         cases=chosen("case", case, {one.name: one for one in CASES}),

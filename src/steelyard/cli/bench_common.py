@@ -1,4 +1,4 @@
-"""What the benches' commands share."""
+"""Parts shared by the commands of `steelyard bench`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ T = TypeVar("T")
 
 InstallOption = Annotated[
     bool,
-    typer.Option(help="Install missing programs: Debian's as root, aiohttp in a private venv."),
+    typer.Option(help="Install missing programs: Debian packages as root, aiohttp in a venv."),
 ]
 WriteOption = Annotated[
     Path | None,
     typer.Option(
-        "--out", "--write", metavar="FILE", help="Put the tables into this file, in their section."
+        "--out", "--write", metavar="FILE", help="Replace the tables' section of this file."
     ),
 ]
 
 
 def chosen(what: str, text: str | None, every: dict[str, T], separator: str = ",") -> Sequence[T]:
-    """The named ones, in the order in which they are measured."""
+    """The items that `text` names, in the order in which they are measured."""
     if text is None:
         return list(every.values())
     names = {name.strip() for name in text.split(separator) if name.strip()}
@@ -41,7 +41,7 @@ def chosen(what: str, text: str | None, every: dict[str, T], separator: str = ",
 
 
 def show_cells(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table of names, figures and remarks."""
+    """Print a table of names, figures and remarks."""
     console = output()
     first, *figures, last = columns
     table = new_table(first, *(f">{name}" for name in figures), last)
@@ -53,6 +53,6 @@ def show_cells(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
 
 
 def show_notes(notes: Iterable[str]) -> None:
-    """What a reader must know before believing the figures."""
+    """Print what a reader must know before believing the figures."""
     for note in notes:
         output().print(f"[yellow]note: {escape(note)}[/]", soft_wrap=True)

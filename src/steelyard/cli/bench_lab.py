@@ -1,4 +1,4 @@
-"""`steelyard bench lab`: how long a million simulated requests take."""
+"""`steelyard bench lab`: the time that a million simulated requests take."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POLICIES = ("weighted_ring", "power_of_two", "least_in_flight", "shortest_wait")
 
 
 class Speed(BaseModel):
-    """One simulation."""
+    """The result of one simulation."""
 
     name: str
     requests: int
@@ -39,7 +39,7 @@ class Speed(BaseModel):
 
 
 class Speeds(BaseModel):
-    """All of them."""
+    """The results of all simulations."""
 
     date: str
     machine: str
@@ -48,11 +48,11 @@ class Speeds(BaseModel):
 
 
 def bench_lab(
-    requests: Annotated[int, typer.Option(min=1000, help="Of each simulation.")] = 1_000_000,
+    requests: Annotated[int, typer.Option(min=1000, help="Requests per simulation.")] = 1_000_000,
     json: JsonOption = False,
     write: WriteOption = None,
 ) -> None:
-    """CPU seconds of a million simulated requests, on one core."""
+    """Measure the CPU seconds of a million simulated requests, on one core."""
     queueing = load("queueing")
     console = Messages()
     told = Speeds(

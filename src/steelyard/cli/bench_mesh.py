@@ -1,4 +1,4 @@
-"""`steelyard bench mesh`: what a unit costs, beside other ways to run many."""
+"""`steelyard bench mesh`: the cost of a unit, beside other ways to run many units."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from steelyard.cli.watch import RichWatcher
 
 
 def bench_mesh(
-    rounds: Annotated[int, typer.Option(min=1, max=100, help="Of each contender.")] = 3,
-    short: Annotated[int, typer.Option(min=1, help="How many units of 1 ms.")] = 2000,
-    long: Annotated[int, typer.Option(min=1, help="How many units of 20 ms.")] = 200,
+    rounds: Annotated[int, typer.Option(min=1, max=100, help="Rounds per contender.")] = 3,
+    short: Annotated[int, typer.Option(min=1, help="Number of units of 1 ms.")] = 2000,
+    long: Annotated[int, typer.Option(min=1, help="Number of units of 20 ms.")] = 200,
     only: Annotated[
-        str | None, typer.Option(metavar="NAME;…", help="Contenders; by default all.")
+        str | None, typer.Option(metavar="NAME;…", help="Contenders to measure; by default all.")
     ] = None,
     install: InstallOption = True,
     json: JsonOption = False,
     write: WriteOption = None,
 ) -> None:
-    """Units/s and overhead per unit: the mesh, pools, Ray, dramatiq, Celery and Dask."""
+    """Measure units/s and overhead per unit: the mesh, pools, Ray, dramatiq, Celery and Dask."""
     wish = MeshWish(
         contenders=chosen("contender", only, contenders(), ";"),
         short=Case(short, 1.0),

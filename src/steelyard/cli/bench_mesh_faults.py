@@ -1,4 +1,4 @@
-"""`steelyard bench mesh-faults`: what faults of nodes cost a job."""
+"""`steelyard bench mesh-faults`: the cost of node failures to a job."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from steelyard.cli.watch import RichWatcher
 
 
 def bench_mesh_faults(json: JsonOption = False, write: WriteOption = None) -> None:
-    """Kill, freeze, slow down and poison real nodes; 1 when a bar is not kept or a unit lost."""
-    load("client")  # says what is not installed
+    """Kill, freeze, slow down and poison real nodes; status 1 if a bar is missed or a unit lost."""
+    load("client")  # raises an error that names a library which is not installed
     from steelyard.bench.mesh.faults import measure_faults
 
     console = Messages()

@@ -1,4 +1,4 @@
-"""`steelyard bench select`: what a pick costs, and how that grows with the members."""
+"""`steelyard bench select`: the cost of a pick, and its growth with the number of members."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from steelyard.cli.watch import RichWatcher
 
 
 def bench_select(
-    rounds: Annotated[int, typer.Option(min=1, max=1000, help="Of every case.")] = 15,
-    seconds: Annotated[float, typer.Option(min=0.001, max=10, help="Of one sample.")] = 0.03,
+    rounds: Annotated[int, typer.Option(min=1, max=1000, help="Rounds per case.")] = 15,
+    seconds: Annotated[float, typer.Option(min=0.001, max=10, help="Length of a sample.")] = 0.03,
     most: Annotated[
-        int, typer.Option(min=FEW, metavar="MEMBERS", help="The largest fleet.")
+        int, typer.Option(min=FEW, metavar="MEMBERS", help="Size of the largest fleet.")
     ] = SIZES[-1],
     json: JsonOption = False,
     write: WriteOption = None,
 ) -> None:
-    """ns per pick of every way to choose, compiled and pure, from 8 to 100,000 members."""
+    """Measure ns per pick of every selection policy, compiled and pure, up to 100,000 members."""
     wish = SelectWish(rounds, seconds, most, shlex.join(["steelyard", *sys.argv[1:]]))
     console = Messages()
     with RichWatcher(console) as watcher:

@@ -17,14 +17,18 @@ from steelyard.cli.watch import RichWatcher
 
 
 def bench_soak(
-    seconds: Annotated[int, typer.Option(min=5, max=3600, help="Of load.")] = 60,
-    rate: Annotated[int, typer.Option(min=0, help="Requests per second; 0: as many as go.")] = 0,
-    connections: Annotated[int, typer.Option(min=1, max=1000, help="Of the client.")] = 64,
+    seconds: Annotated[int, typer.Option(min=5, max=3600, help="Length of the load.")] = 60,
+    rate: Annotated[
+        int, typer.Option(min=0, help="Requests per second; 0: as many as possible.")
+    ] = 0,
+    connections: Annotated[
+        int, typer.Option(min=1, max=1000, help="Connections of the client.")
+    ] = 64,
     install: InstallOption = True,
     json: JsonOption = False,
     write: WriteOption = None,
 ) -> None:
-    """Load on four workers while some are added, drained and killed; fails when a request does."""
+    """Load four workers while some are added, drained and killed; fail if a request fails."""
     command = shlex.join(["steelyard", *sys.argv[1:]])
     console = Messages()
     with RichWatcher(console) as watcher:

@@ -18,20 +18,23 @@ from steelyard.cli.watch import RichWatcher
 
 
 def bench_tail(
-    rounds: Annotated[int, typer.Option(min=1, max=100, help="Of each contender.")] = 3,
-    seconds: Annotated[int, typer.Option(min=1, max=300, help="Of one round.")] = 30,
-    seed: Annotated[int, typer.Option(help="Of arrivals and service times.")] = 1,
+    rounds: Annotated[int, typer.Option(min=1, max=100, help="Rounds per contender.")] = 3,
+    seconds: Annotated[int, typer.Option(min=1, max=300, help="Length of a round.")] = 30,
+    seed: Annotated[int, typer.Option(help="Seed of arrivals and service times.")] = 1,
     weights: Annotated[
-        Weights, typer.Option(help="What the proxies are told of the workers.")
+        Weights, typer.Option(help="The weights that the proxies are given.")
     ] = Weights.EQUAL,
     only: Annotated[
-        str | None, typer.Option(metavar="NAME,…", help="Contenders; by default all.")
+        str | None, typer.Option(metavar="NAME,…", help="Contenders to measure; by default all.")
     ] = None,
     install: InstallOption = True,
     json: JsonOption = False,
     write: WriteOption = None,
 ) -> None:
-    """p50, p99 and η of ways to choose among workers of rates 100 : 50 : 25 : 5, at 70 % load."""
+    """Measure p50, p99 and η of selection policies on workers of rates 100 : 50 : 25 : 5.
+
+    The load is 70 % of what the workers can do.
+    """
     wish = TailWish(
         contenders=chosen("contender", only, {one.name: one for one in contenders()}),
         rounds=rounds,

@@ -1,4 +1,4 @@
-"""`steelyard bench tls`: what encryption and handshakes cost."""
+"""`steelyard bench tls`: the cost of encryption and handshakes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ COLUMNS = ("case", "ours, plain", "ours, TLS", "nginx, plain", "nginx, TLS", "ou
 
 
 class Costs(BaseModel):
-    """All of them."""
+    """The costs of all cases."""
 
     costs: list[Cost]
 
 
 def bench_tls(
-    rounds: Annotated[int, typer.Option(min=1, max=100, help="Of each server and case.")] = 7,
-    seconds: Annotated[int, typer.Option(min=1, max=60, help="Of one round.")] = 2,
-    connections: Annotated[int, typer.Option(min=1, max=1000, help="Of the client.")] = 64,
+    rounds: Annotated[int, typer.Option(min=1, max=100, help="Rounds per server and case.")] = 7,
+    seconds: Annotated[int, typer.Option(min=1, max=60, help="Length of a round.")] = 2,
+    connections: Annotated[
+        int, typer.Option(min=1, max=1000, help="Connections of the client.")
+    ] = 64,
     json: JsonOption = False,
 ) -> None:
-    """CPU µs per request, plain and over TLS, ours and nginx's."""
+    """Measure CPU µs per request, plain and over TLS, of Steelyard and nginx."""
     with RichWatcher(Messages()) as watcher:
         told = measure(rounds, seconds, connections, watcher)
     if json:

@@ -1,4 +1,4 @@
-"""Shows how a fleet boots, and notices when it never will."""
+"""Shows how a fleet boots, and gives up when no worker can become ready."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.config.values import Address
 from steelyard.core.status import FleetStatus
 from steelyard.errors import Fault, SteelyardError, UsageError
 
-HOPELESS = 3  # failed rounds of starts, none ever ready: the command is at fault
+HOPELESS = 3  # failed rounds of starts without any ready worker: the command is at fault
 POLL = 0.1
 
 
@@ -26,7 +26,7 @@ class BootError(SteelyardError):
 
 
 async def watch_boot(settings: Settings, address: Address, console: Console) -> None:
-    """Show progress until the first workers are ready; raise when they cannot become so."""
+    """Show progress until the first workers are ready; raise BootError if they cannot become so."""
     client = AgentClient.of(settings)
     began = time.monotonic()
     with console.status("starting the agent …") as line:
@@ -48,9 +48,9 @@ async def watch_boot(settings: Settings, address: Address, console: Console) -> 
 
 
 def serves(told: FleetStatus, balancers: int) -> bool:
-    """Whether the workers are ready and every balancer knows it: a request would be answered.
+    """Whether a request would be answered: workers are ready, and every balancer knows it.
 
-    A fleet of which some workers cannot be started serves with the others.
+    If some workers cannot be started, the fleet serves with the others.
     """
     version = told.queue_version
     linked = sum(one.connected and one.version >= version for one in told.balancers)
@@ -79,6 +79,6 @@ async def _last_words(client: AgentClient, worker: str) -> str:
     try:
         text = await asyncio.to_thread(client.logs, worker, 15)
     except SteelyardError:
-        return ""  # it could not be started, so it has no log
+        return ""  # a worker that could not be started has no log
     lines = harmless(text).strip().splitlines() or ["(it printed nothing)"]
     return "".join(f"\n  | {line}" for line in lines)

@@ -16,7 +16,7 @@ MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "wrong": "[red]wrong[/
 
 
 class Findings(BaseModel):
-    """All of them."""
+    """All findings, and whether none is wrong."""
 
     ok: bool
     findings: list[Finding]

@@ -22,28 +22,28 @@ from steelyard.errors import Fault, SteelyardError
 from steelyard.peer_owner import require_agent
 from steelyard.token import read_token
 
-SILENCE = 20.0  # seconds without a line or a beat, of which there is one every five, is too long
+SILENCE = 20.0  # seconds; the agent sends a line or a heartbeat at least every five
 
 
 class NoAgentError(SteelyardError):
-    """Nobody answers where the agent should be."""
+    """No agent answers at its address."""
 
     fault = Fault.USER
     retry = True
 
 
 class LostAgentError(NoAgentError):
-    """The agent went away in the middle of its answer."""
+    """The agent's answer broke off."""
 
 
 class RefusedError(SteelyardError):
-    """The agent answered, but not as wished."""
+    """The agent answered with an error."""
 
     fault = Fault.USER
 
 
 class _Guarded(urllib.request.HTTPHandler):
-    """Sends nothing, the token least of all, to a server of another user."""
+    """Sends nothing to a server of another user, since a request carries the token."""
 
     def __init__(self, token_file: Path) -> None:
         super().__init__()
@@ -61,13 +61,13 @@ class _Guarded(urllib.request.HTTPHandler):
 
 
 class AgentClient:
-    """Asks one agent."""
+    """Sends requests to one agent."""
 
     def __init__(self, address: Address, token_file: Path, timeout: float = 10.0) -> None:
         self._address = address.reachable
         self._token_file = token_file
         self._timeout = timeout
-        # A proxy of the environment is for other hosts than this one.
+        # A proxy from the environment is meant for other hosts.
         self._opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), _Guarded(token_file)
         )
@@ -92,7 +92,7 @@ class AgentClient:
     def lines(
         self, worker: str | None, lines: int, *, follow: bool, probes: bool
     ) -> Iterator[LogLine]:
-        """The last lines of one worker or of all; with `follow`, until the agent ends in order."""
+        """Yield the last lines of one worker or of all; with `follow`, until the agent stops."""
         asked: dict[str, Any] = {"lines": lines, "follow": follow, "probes": probes}
         query = urlencode(asked if worker is None else {**asked, "worker": worker})
         patience = SILENCE if follow else self._timeout
@@ -102,15 +102,15 @@ class AgentClient:
                     yield LogLine.model_validate_json(line)
 
     def _until_lost(self, answer: Any) -> Iterator[bytes]:
-        """The lines of an answer; raise LostAgentError when it breaks off."""
+        """Yield the lines of an answer; raise LostAgentError if it breaks off."""
         rest = b""
         try:
-            # Not `readline`, which takes an answer that broke off for one that ended.
+            # `readline` would take an answer that broke off for one that ended.
             while block := answer.read1(65536):
                 *lines, rest = (rest + block).split(b"\n")
                 yield from lines
         except (OSError, http.client.HTTPException) as error:
-            raise LostAgentError(f"the agent on {self._address} went away") from error
+            raise LostAgentError(f"lost the connection to the agent on {self._address}") from error
 
     def _fleet(self, method: str, path: str, body: Any = None) -> FleetStatus:
         try:
@@ -136,7 +136,7 @@ class AgentClient:
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
-        """What goes wrong with an answer, as an error for people."""
+        """Turn failures of a request into errors for people."""
         try:
             yield
         except urllib.error.HTTPError as error:
@@ -151,13 +151,13 @@ class AgentClient:
 
     def _stranger(self) -> RefusedError:
         return RefusedError(
-            f"what answers on {self._address} is no agent of this version",
+            f"the program on {self._address} is not an agent of this version",
             hint="say where the agent is with --agent HOST:PORT",
         )
 
 
 def _refused(error: urllib.error.HTTPError) -> RefusedError | None:
-    """The agent's own words; None when it is no agent that speaks."""
+    """The error that the agent gave; None if the answer is not an agent's."""
     try:
         detail = json.loads(error.read())["detail"]
     except (ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""What commands that talk to an agent share: where it is, and how answers are printed."""
+"""Parts shared by commands that talk to an agent: its address, and ways to print."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ StateOption = Annotated[
     str | None, typer.Option("--state", metavar="PATH", help="The agent's state folder.")
 ]
 AgentOption = Annotated[
-    str | None, typer.Option("--agent", metavar="HOST:PORT", help="Where the agent is.")
+    str | None, typer.Option("--agent", metavar="HOST:PORT", help="The agent's address.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def client_for(config: str | None, state: str | None, agent: str | None) -> AgentClient:
-    """The client of the agent that the configuration, or the flags, name."""
+    """The client of the agent that the flags or the configuration name."""
     file = find_file(config, os.environ, Path())
     flags = {"state": state, "agent.listen": agent}
     settings = load_settings(file, os.environ, {k: v for k, v in flags.items() if v is not None})
@@ -38,15 +38,15 @@ def client_for(config: str | None, state: str | None, agent: str | None) -> Agen
 
 
 def output() -> Console:
-    """Where tables go; never folded when it is not a terminal, so that scripts can cut lines."""
+    """The console for tables. Unless it is a terminal, lines are not folded, for scripts."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=200)
 
 
 class Messages(Console):
-    """Standard error, for commands that go on when nobody reads it any more.
+    """Standard error, for commands that must go on when nobody reads it any more.
 
-    A closed terminal or a `tee` that died must not take the gateway with it; rich would exit.
+    A closed terminal or a `tee` that died must not end the gateway; rich would exit.
     """
 
     def __init__(self) -> None:
@@ -63,12 +63,12 @@ class Messages(Console):
 
 
 def print_json(model: BaseModel) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document to standard output."""
     typer.echo(model.model_dump_json(indent=2))
 
 
 def new_table(*columns: str) -> Table:
-    """A plain table; columns that begin with `>` are aligned to the right."""
+    """A plain table; a column whose name begins with `>` is aligned to the right."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left")
@@ -76,11 +76,11 @@ def new_table(*columns: str) -> Table:
 
 
 class NoMatchError(UsageError):
-    """No worker there is has such a name."""
+    """No worker has such a name."""
 
 
 def resolve_worker(status: FleetStatus, text: str) -> str:
-    """A worker's full name from any part of it that only one worker has."""
+    """The full name of the only worker whose name contains the text."""
     names = [worker.name for worker in status.workers]
     matches = [name for name in names if name == text] or [name for name in names if text in name]
     if len(matches) == 1:
@@ -88,5 +88,6 @@ def resolve_worker(status: FleetStatus, text: str) -> str:
     if not matches:
         raise NoMatchError(f"no worker matches “{text}”", hint=f"workers: {', '.join(names)}")
     raise UsageError(
-        f"{len(matches)} workers match “{text}”", hint=f"say more: {', '.join(matches)}"
+        f"{len(matches)} workers match “{text}”",
+        hint=f"give a longer part of one of {', '.join(matches)}",
     )

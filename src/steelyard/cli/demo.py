@@ -1,4 +1,4 @@
-"""`steelyard demo`: the built-in application, served and scaled."""
+"""`steelyard demo`: serves and scales the built-in application."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.python import module
 
 
 def demo(ctx: typer.Context) -> None:
-    """Serve the built-in web application: something to look at, to load and to break."""
+    """Serve the built-in web application, to try Steelyard: look at it, load it, break it."""
     command = tuple(module("steelyard.demo", "--port", "{port}"))
     load = settings_loader(
         ctx, application_name="demo", application_command=command, probe_path="/health"

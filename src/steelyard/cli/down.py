@@ -1,4 +1,4 @@
-"""`steelyard down`: stops a gateway from another terminal, with its supervisor or without one."""
+"""`steelyard down`: stops a gateway from another terminal, even one without a supervisor."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from steelyard.supervisor.ending import end
 def down(ctx: typer.Context) -> None:
     """Stop the gateway that these flags describe: open requests are finished, then workers end.
 
-    It also stops balancers and agent that go on without their supervisor. Give it the flags of
-    `steelyard up` that say which gateway it is: --name, --state, and --listen for a
-    `steelyard balancer`.
+    This also stops balancers and an agent that go on without their supervisor. Give it the flags of
+    `steelyard up` that identify the gateway: --name, --state, and --listen for a `steelyard
+    balancer`.
     """
     settings = settings_from(ctx)
     console = Messages()
@@ -33,8 +33,12 @@ def _nothing(settings: Settings) -> str:
     found = sorted(
         {str(lock.parent.relative_to(state)) for lock in state.glob("**/gateways/*/lock")}
     )
-    others = f"; others are there: {', '.join(found)} (--name says which)" if found else ""
+    others = (
+        f"; there are others: {', '.join(found)} (choose one with --name or --listen)"
+        if found
+        else ""
+    )
     return (
-        f"nothing of {settings.application.name} runs, nor a balancer on {settings.gateway.listen},"
+        f"neither {settings.application.name} runs nor a balancer on {settings.gateway.listen},"
         f" with the state folder {state}{others}"
     )

@@ -1,4 +1,4 @@
-"""`steelyard drain`: take one worker out of service, without cutting a request."""
+"""`steelyard drain`: takes one worker out of service, without cutting a request."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from steelyard.cli.status import show_status
 
 
 def drain(
-    worker: Annotated[str, typer.Argument(help="Its name, or a part that only it has.")],
+    worker: Annotated[str, typer.Argument(help="The worker's name, or a part that no other has.")],
     json: JsonOption = False,
     agent: AgentOption = None,
     state: StateOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Let a worker finish its requests and replace it: no new request goes to it."""
+    """Send no new requests to a worker, let it finish its open ones, and replace it."""
     client = client_for(config, state, agent)
     told = client.drain(resolve_worker(client.status(), worker))
     if json:

@@ -1,4 +1,4 @@
-"""What is found out about a configuration and the machine before anything is started."""
+"""The checks of a configuration and the machine before anything is started."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from steelyard.store.open import open_store
 
 
 class Finding(BaseModel):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     what: str
     verdict: str  # ok, note, wrong
@@ -30,7 +30,7 @@ class Finding(BaseModel):
 
 
 def findings(settings: Settings) -> Iterator[Finding]:
-    """Everything worth knowing before `up`."""
+    """Run every check that matters before `up`."""
     yield Finding(what="configuration", verdict="ok", detail="every key and value is known")
     yield _build()
     yield _runtime(settings)
@@ -45,23 +45,21 @@ def findings(settings: Settings) -> Iterator[Finding]:
 
 
 class UnfitError(SteelyardError):
-    """What was asked for cannot run on this machine."""
+    """The configuration cannot run on this machine."""
 
     fault = Fault.MACHINE
 
 
 def require_fit(settings: Settings) -> list[str]:
-    """Raise for everything that would keep the workers from starting, before anything starts.
+    """Raise for every problem that would keep the workers from starting; return the other notes.
 
-    Returns what a person should know of the rest.
-
-    The runtime, the certificates and the ports are not looked at here: `up` tells of them itself,
-    and may have been given its ports by systemd.
+    The runtime, the certificates and the ports are not checked here: `up` checks them itself, and
+    systemd may have given it its ports.
     """
     found = (_served(settings), _folder(settings), _store(settings))
     wrong = [f"{one.what}: {one.detail}" for one in found if one.verdict == "wrong"]
     if wrong:
-        raise UnfitError("; ".join(wrong), hint="`steelyard check` tells all it looks at")
+        raise UnfitError("; ".join(wrong), hint="`steelyard check` shows every check")
     return [f"{one.what}: {one.detail}" for one in found if one.verdict == "note"]
 
 
@@ -84,7 +82,7 @@ def _runtime(settings: Settings) -> Finding:
 
 
 def _image(settings: Settings) -> Finding:
-    """Whether it can be had is found out when it is pulled."""
+    """Check that an image is named; whether it exists is known only when it is pulled."""
     try:
         require_command(settings)
     except UsageError as error:
@@ -96,10 +94,11 @@ def _image(settings: Settings) -> Finding:
 def _command(settings: Settings) -> Finding:
     words = settings.application.command
     if not words:
-        return Finding(what="command", verdict="wrong", detail="none; say it after `--`")
+        return Finding(what="command", verdict="wrong", detail="no command; write it after `--`")
     path = settings.application.environment.get("PATH", os.environ.get("PATH"))
     try:
-        check_command(words, settings.application.directory, path)  # as a start of a worker would
+        # the same check as before the start of a worker
+        check_command(words, settings.application.directory, path)
     except StartError as error:
         return Finding(what="command", verdict="wrong", detail=f"{error.message}; {error.hint}")
     detail = words[0] if "/" in words[0] else str(shutil.which(words[0], path=path))
@@ -126,7 +125,7 @@ def _folder(settings: Settings) -> Finding:
 
 
 def _store(settings: Settings) -> Finding:
-    """Only a server is asked: a file would be made by it."""
+    """Ask a server whether it answers; a file is not opened, as that would create it."""
     url = settings.store.url
     try:
         store = open_store(url, settings.application.name, settings.folder)
@@ -134,7 +133,7 @@ def _store(settings: Settings) -> Finding:
             asyncio.run(_knock(store))
     except UsageError as error:
         return Finding(what="store", verdict="wrong", detail=f"{error.message}; {error.hint}")
-    except StoreError as error:  # the agent starts without it, from memory
+    except StoreError as error:  # the agent starts without the store, from memory
         verdict = "wrong" if error.fault is Fault.USER else "note"
         return Finding(what="store", verdict=verdict, detail=f"{error.message}; {error.hint}")
     return Finding(what="store", verdict="ok", detail=store.url)

@@ -1,5 +1,8 @@
-"""What the lab's commands share. The lab is imported when one of them runs: it needs numpy, and the
-other commands should not wait for that."""
+"""Parts shared by the commands of `steelyard lab`.
+
+The lab is imported when one of them runs: it needs numpy, and the other commands should not wait
+for that.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,11 @@ if TYPE_CHECKING:
 SeedOption = Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")]
 OutOption = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Write a CSV per table and the figure there."),
+    typer.Option("--out", metavar="DIR", help="Folder for a CSV per table and the figure."),
 ]
 PageOption = Annotated[
     Path | None,
-    typer.Option("--page", metavar="FILE", help="Put the result into this document's section."),
+    typer.Option("--page", metavar="FILE", help="Replace the result's section of this file."),
 ]
 
 
@@ -39,7 +42,7 @@ class MissingError(SteelyardError):
 
 
 def load(name: str) -> Any:
-    """A module of the lab."""
+    """Import a module of the lab."""
     try:
         return import_module(f"steelyard.lab.{name}")
     except ModuleNotFoundError as error:
@@ -54,7 +57,7 @@ def _missing(library: str) -> MissingError:
 
 
 class Lab:
-    """One experiment of one command."""
+    """The run of one experiment by a command."""
 
     def __init__(self, name: str, json: bool, out: Path | None, page: Path | None) -> None:
         self.module = load(name)
@@ -64,7 +67,7 @@ class Lab:
         self._console = Messages()
 
     def run(self, wish: object) -> None:
-        """Simulate, show, write; 1 when a bar was not reached."""
+        """Simulate, show and write; raise Exit with status 1 if a bar was missed."""
         self._prepare()
         begun = perf_counter()
         with RichWatcher(self._console) as watcher:
@@ -80,7 +83,7 @@ class Lab:
             raise typer.Exit(1)
 
     def _prepare(self) -> None:
-        """What cannot be written is told before the work, not after."""
+        """Check before the work that its results can be written."""
         if self._out is None:
             return
         try:
@@ -126,7 +129,7 @@ class Lab:
 
 
 def _command() -> str:
-    """As a reader would repeat it: without where its files went."""
+    """The command as a reader would repeat it, without the paths of its output files."""
     words = iter(sys.argv[1:])
     kept = [word for word in words if not (word in ("--out", "--page") and next(words, ""))]
     return shlex.join(["steelyard", *kept])

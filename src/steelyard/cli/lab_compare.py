@@ -20,26 +20,28 @@ if TYPE_CHECKING:
 
 def lab_compare(
     units: Annotated[
-        int | None, typer.Option(min=1, help="Of one job; none: 2000, or 150 real ones.")
+        int | None, typer.Option(min=1, help="Units of one job; default 2000, or 150 with --real.")
     ] = None,
     nodes: Annotated[
         int | None,
-        typer.Option(min=1, max=10_000, help="That work on it; none: 16, or 4 real ones."),
+        typer.Option(min=1, max=10_000, help="Nodes; default 16, or 4 with --real."),
     ] = None,
     dying: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the nodes that die on the way.")
+        float, typer.Option(min=0, max=1, help="Share of the nodes that die during the job.")
     ] = 0.25,
     window: Annotated[int, typer.Option(min=1, help="Units open at the balancer, per node.")] = 4,
     runs: Annotated[
         int | None,
-        typer.Option(min=2, max=10_000, help="With a seed each; none: 40, or 3 real ones."),
+        typer.Option(
+            min=2, max=10_000, help="Runs, each with its own seed; default 40, or 3 with --real."
+        ),
     ] = None,
     real: Annotated[
         bool,
         typer.Option(
             "--real",
             help="On processes of this machine, for a few minutes, beside the simulation of the "
-            "same jobs; one node is killed. Needs `pip install 'steelyard[mesh]'`, too.",
+            "same jobs; one node is killed. Needs `pip install 'steelyard\\[mesh]'`, too.",
         ),
     ] = False,
     seed: SeedOption = 1,
@@ -47,7 +49,7 @@ def lab_compare(
     out: OutOption = None,
     page: PageOption = None,
 ) -> None:
-    """The same job pushed by a central balancer and pulled by its nodes (seed 002)."""
+    """Run the same job pushed by a central balancer and pulled by its nodes (seed 002)."""
     lab = Lab("real" if real else "compare", json, out, page)
     if not real:
         lab.run(
@@ -57,9 +59,9 @@ def lab_compare(
             )
         )  # fmt: skip
         return
-    load_mesh("client")  # says what is not installed
+    load_mesh("client")  # raises an error that names a library which is not installed
     if nodes is not None and not 2 <= nodes <= 64:
-        raise UsageError(f"--real with {nodes} nodes", hint="2 to 64: one is killed")
+        raise UsageError(f"--real with {nodes} nodes", hint="give 2 to 64 nodes, as one is killed")
     lab.run(
         lab.module.Real(
             play=_play, units=units or 150, nodes=nodes or 4, window=window, runs=runs or 3,
@@ -69,7 +71,7 @@ def lab_compare(
 
 
 def _play(job: Job, method: str, window: int) -> Outcome:
-    """One job on processes; the lab's names of the methods are those of policies."""
+    """Run one job on processes; the lab's names of push methods are those of policies."""
     from steelyard.bench.jobs.order import Order
     from steelyard.bench.jobs.pulled import pulled
     from steelyard.bench.jobs.pushed import pushed

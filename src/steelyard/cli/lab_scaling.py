@@ -1,4 +1,4 @@
-"""`steelyard lab scaling`: autoscaling policies on traffic."""
+"""`steelyard lab scaling`: autoscaling policies on recorded or invented traffic."""
 
 from __future__ import annotations
 
@@ -26,44 +26,52 @@ def lab_scaling(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Traffic: CSV of `time,requests`, or an access log (combined or JSON); none: five "
-            "shapes.",
+            help="Traffic: CSV of `time,requests`, or an access log (combined or JSON); by default "
+            "five shapes.",
         ),
     ] = None,
     peak: Annotated[
         float | None,
         typer.Option(
             min=0.1,
-            help="Scale it so that the busiest interval keeps so many workers busy; none: 40 for a "
-            "trace, 12 for shapes.",
+            help="Scale the traffic so that its busiest interval keeps this many workers busy; by "
+            "default 40 for a trace, 12 for shapes.",
         ),
     ] = None,
     scale: Annotated[
         float | None,
-        typer.Option(min=1e-6, help="Or take so many times what was counted; 1: as it is."),
+        typer.Option(min=1e-6, help="Or multiply the traffic by this; 1: unchanged."),
     ] = None,
     low: Annotated[int, typer.Option("--min", help="Fewest workers.")] = 2,
     high: Annotated[int, typer.Option("--max", help="Most workers.")] = 200,
-    boot: Annotated[float, typer.Option(min=0, help="Seconds until a worker serves.")] = 15.0,
-    service: Annotated[float, typer.Option(min=0.001, help="Seconds of work, on average.")] = 0.2,
-    slo: Annotated[float, typer.Option(min=0.001, help="Seconds; a later answer is bad.")] = 1.0,
+    boot: Annotated[float, typer.Option(min=0, help="Seconds until a new worker serves.")] = 15.0,
+    service: Annotated[
+        float, typer.Option(min=0.001, help="Mean seconds of work per request.")
+    ] = 0.2,
+    slo: Annotated[
+        float, typer.Option(min=0.001, help="Seconds; a later answer counts as late.")
+    ] = 1.0,
     hpa: Annotated[float, typer.Option(min=1, max=100, help="HPA's target, percent.")] = 60.0,
     fleet: Annotated[
-        FleetKind, typer.Option(help="auto: the shipped one whole, for up to four hours.")
+        FleetKind, typer.Option(help="auto: the whole fleet for up to four hours of traffic.")
     ] = FleetKind.AUTO,
     bars: Annotated[
-        bool, typer.Option("--bars", help="Fail unless one of ours beats HPA and step.")
+        bool, typer.Option("--bars", help="Fail unless a policy of ours beats HPA and step.")
     ] = False,
     runs: Annotated[
         int | None,
-        typer.Option(min=1, max=1000, help="With a seed each; none: 3 for shapes, 1 for a trace."),
+        typer.Option(
+            min=1,
+            max=1000,
+            help="Runs, each with its own seed; default 3 for shapes, 1 for a trace.",
+        ),
     ] = None,
     seed: SeedOption = 1,
     json: JsonOption = False,
     out: OutOption = None,
     page: PageOption = None,
 ) -> None:
-    """Which scaling policy fits the traffic: requests failed or late, and workers paid for."""
+    """Compare scaling policies on traffic: requests failed or late, and workers paid for."""
     lab = Lab("scaling", json, out, page)
     site = load("site").Site(min=low, max=high, boot=boot, service=service, slo=slo)
     lab.run(

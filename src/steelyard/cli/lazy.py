@@ -1,6 +1,6 @@
 """The commands by name; the module of a command is imported when the command is used.
 
-`steelyard --version` needs none of them, and most need neither the settings nor a table.
+`steelyard --version` needs no such module, and most commands need neither the settings nor a table.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ SPREAD, MEASURE = "Without a gateway", "Measure"
 
 
 class Entry(NamedTuple):
-    """How `--help` groups a command, and how the command takes its words."""
+    """How `--help` groups a command, and how the command parses its arguments."""
 
     panel: str
     form: str = ""  # the class in `cli/options.py` that adds the keys of the settings as flags
-    words: bool = False  # the command ends with the words of another command
-    group: bool = False  # the name stands for several commands
+    words: bool = False  # the command's last arguments are another command
+    group: bool = False  # the name stands for a group of commands
 
 
 COMMANDS: Mapping[str, Entry] = {
@@ -43,10 +43,10 @@ COMMANDS: Mapping[str, Entry] = {
     "bench": Entry(MEASURE, group=True),
     "lab": Entry(MEASURE, group=True),
 }
-# People try these names, and a name that is spelt alike would mislead them.
+# People try these names, and the most similar existing name would mislead them.
 INSTEAD: Mapping[str, str] = {
     "restart": "`steelyard drain WORKER` replaces a worker without cutting a request; Ctrl-C and "
-    "`steelyard up` start everything anew; `kill -HUP` of `steelyard up` reads the configuration",
+    "`steelyard up` start everything anew; `kill -HUP` of `steelyard up` rereads the configuration",
     "reload": "`kill -HUP` of `steelyard up` reads the configuration anew, and cuts no request",
     "start": "`steelyard up -- COMMAND` starts and serves an application",
     "run": "`steelyard up -- COMMAND` starts and serves an application",
@@ -81,7 +81,7 @@ def _meant(name: str) -> str:
 
 
 def _load(name: str, entry: Entry) -> Any:
-    """The command, or the group of commands, of the module that has its name."""
+    """Load the command, or the group of commands, from the module of the same name."""
     module = import_module(f"steelyard.cli.{name}")
     if entry.group:
         group: Any = typer.main.get_group(getattr(module, f"{name}_app")())
@@ -92,7 +92,7 @@ def _load(name: str, entry: Entry) -> Any:
         name,
         cls=getattr(import_module("steelyard.cli.options"), entry.form) if entry.form else None,
         rich_help_panel=entry.panel,
-        # Options behind the first word of another command are that command's.
+        # Options after the first word of another command belong to that command.
         context_settings={"allow_interspersed_args": False} if entry.words else None,
     )(getattr(module, name))
     return typer.main.get_command(app)

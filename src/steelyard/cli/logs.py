@@ -1,4 +1,4 @@
-"""`steelyard logs`: what workers printed."""
+"""`steelyard logs`: the lines that workers printed."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from steelyard.core.log_line import LogLine
 
 COLOURS = ("cyan", "green", "yellow", "blue", "magenta", "bright_cyan", "bright_green")
 MOMENT = "%Y-%m-%d %H:%M:%S"
-RETURNS = 30.0  # seconds that an agent which was killed has to come back
-INTERRUPTED = 130  # exit status, as of a shell's command that ended by Ctrl-C
-AGAIN = 0.5  # seconds between two tries
+RETURNS = 30.0  # seconds for the successor of a lost agent to answer
+INTERRUPTED = 130  # exit status of a command that Ctrl-C ended, as in a shell
+AGAIN = 0.5  # seconds between two attempts
 
 
 def logs(
     worker: Annotated[
-        str | None, typer.Argument(help="Its name, or a part of it; none: all workers.")
+        str | None, typer.Argument(help="The worker's name, or a part; by default all workers.")
     ] = None,
     lines: Annotated[int, typer.Option("--lines", "-n", help="Lines per worker.", min=0)] = 50,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what is printed from now on.")
+        bool, typer.Option("--follow", "-f", help="Go on with lines printed from now on.")
     ] = False,
     probes: Annotated[
-        bool, typer.Option("--probes", help="Show the lines of our health checks, too.")
+        bool, typer.Option("--probes", help="Show the access log lines of health checks, too.")
     ] = False,
     json: JsonOption = False,
     agent: AgentOption = None,
     state: StateOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Print the last lines of one worker, or of all; ended workers by their full name."""
+    """Print the last lines of one worker, or of all; name an ended worker in full."""
     client = client_for(config, state, agent)
     name = None if worker is None else _full_name(client, worker)
     if follow:
@@ -62,7 +62,7 @@ def logs(
                 typer.echo(line.model_dump_json())
             else:
                 _show(console, line, bare=bare)
-    except KeyboardInterrupt:  # how one ends to follow
+    except KeyboardInterrupt:  # Ctrl-C is the way to stop following
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -71,14 +71,14 @@ def _full_name(client: AgentClient, worker: str) -> str:
         return resolve_worker(client.status(), worker)
     except NoMatchError as unknown:
         try:
-            client.logs(worker, 1)  # it may have ended: its log is still there
+            client.logs(worker, 1)  # an ended worker may still have a log
         except RefusedError:
             raise unknown from None
         return worker
 
 
 def _in_order(lines: Iterable[LogLine]) -> list[LogLine]:
-    """By time; where nobody knows the times, worker by worker, as the agent tells them."""
+    """Sort by time; if the times are not known, keep the agent's order, worker by worker."""
     found = [*lines]
     if any(line.time is None for line in found):
         return found
@@ -86,19 +86,19 @@ def _in_order(lines: Iterable[LogLine]) -> list[LogLine]:
 
 
 def _followed(client: AgentClient, name: str | None, last: int, probes: bool) -> Iterator[LogLine]:
-    """Lines until the agent ends in order; the successor of one that was killed goes on."""
+    """Yield lines until the agent stops; after a lost connection, go on with its successor."""
     while True:
         try:
             yield from client.lines(name, last, follow=True, probes=probes)
             return
         except LostAgentError as error:
-            typer.echo(f"{error.message}: lines may be missing until it is back", err=True)
+            typer.echo(f"{error.message}; lines may be missing until the agent is back", err=True)
             _wait_for(client)
             last = 0
 
 
 def _wait_for(client: AgentClient) -> None:
-    """Return when the agent answers again; raise NoAgentError when it does not."""
+    """Return when the agent answers again; raise NoAgentError if it does not."""
     patience = time.monotonic() + RETURNS
     while True:
         try:
@@ -111,7 +111,7 @@ def _wait_for(client: AgentClient) -> None:
 
 
 def _show(console: Console, line: LogLine, *, bare: bool) -> None:
-    """One line, with its time and worker in front; nothing that it has is taken for markup."""
+    """Print one line, after its time and worker; its text is never taken for markup."""
     text = for_terminal(line.text)
     if bare:
         typer.echo(text)

@@ -1,4 +1,4 @@
-"""The `steelyard` command: where its commands come together, and where errors become sentences."""
+"""The `steelyard` command: collects its commands, and prints errors as sentences."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from steelyard import purity
 from steelyard.cli.lazy import LazyGroup
 from steelyard.errors import Fault, SteelyardError
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)  # whatever standard output is
+# errors of a full disk or file, whatever standard output is
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 
 
 def build_app() -> typer.Typer:
-    """All commands."""
+    """Build the application with all commands."""
     app = typer.Typer(
         name="steelyard",
         help="Spreads work over workers: starts, measures, scales, drains and heals them.",
@@ -49,7 +50,7 @@ def _options(
 
 
 def run() -> None:
-    """Run the command line; an error is a sentence with a hint, and an exit status."""
+    """Run the command line; print an error as a sentence with a hint, and set the exit status."""
     try:
         build_app()()
     except SteelyardError as error:
@@ -59,6 +60,7 @@ def run() -> None:
     except OSError as error:
         if error.errno not in FULL:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again
-        typer.echo(f"error: what was to be printed cannot be written: {error.strerror}", err=True)
+        # otherwise Python complains again when it exits
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        typer.echo(f"error: standard output cannot be written: {error.strerror}", err=True)
         sys.exit(1)

@@ -11,9 +11,9 @@ from steelyard.cli.mesh_worker import mesh_worker
 
 
 def mesh_app() -> typer.Typer:
-    """The group of commands."""
+    """Build the group of commands."""
     app = typer.Typer(
-        help="Units of work over nodes that pull them, with no broker and no head node.",
+        help="Run units of work on nodes that pull them, with no broker and no head node.",
         no_args_is_help=True,
     )
     app.command("worker")(mesh_worker)

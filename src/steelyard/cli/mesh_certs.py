@@ -14,17 +14,19 @@ from steelyard.cli.mesh_common import load
 
 def mesh_certs(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where the authority is, or will be.")
+        Path, typer.Argument(metavar="DIR", help="Folder of the authority, made if missing.")
     ],
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Of nodes, one each.")],
-    days: Annotated[int, typer.Option(min=1, help="For which they are good, at most 3650.")] = 365,
-    renew: Annotated[bool, typer.Option("--renew", help="Replace those that are there.")] = False,
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="Names of nodes, one each.")
+    ],
+    days: Annotated[int, typer.Option(min=1, help="Days of validity, at most 3650.")] = 365,
+    renew: Annotated[bool, typer.Option("--renew", help="Replace existing certificates.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Make certificates, without which nodes on different machines do not talk to each other.
 
     Copy each node's folder to its machine, and start the node there with --certs FOLDER. The
-    authority's key, DIR/ca.key, makes members of the mesh: it is not needed on any node.
+    authority's key, DIR/ca.key, makes members of the mesh: no node needs it.
     """
     members = load("certs").make_members(folder, names, days, renew=renew)
     if json:

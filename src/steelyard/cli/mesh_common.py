@@ -1,5 +1,7 @@
-"""What the commands of the mesh share. The mesh is imported when one of them runs: it needs
-libraries that the gateway does without."""
+"""Parts shared by the commands of `steelyard mesh`.
+
+The mesh is imported when one of them runs: it needs libraries that the gateway does without.
+"""
 
 from __future__ import annotations
 
@@ -18,35 +20,38 @@ if TYPE_CHECKING:
 
 JoinOption = Annotated[
     list[str] | None,
-    typer.Option("--join", metavar="ENDPOINT", help="A node that is there: tcp/HOST:PORT. Any."),
+    typer.Option("--join", metavar="ENDPOINT", help="Any node of the mesh: tcp/HOST:PORT."),
 ]
 ListenOption = Annotated[
     list[str] | None,
-    typer.Option("--listen", metavar="ENDPOINT", help="Where others join: tcp/HOST:PORT."),
+    typer.Option("--listen", metavar="ENDPOINT", help="Where others may join: tcp/HOST:PORT."),
 ]
 MeshOption = Annotated[
-    str, typer.Option("--mesh", metavar="NAME", help="Meshes of different names do not mix.")
+    str,
+    typer.Option(
+        "--mesh", metavar="NAME", help="Name of the mesh; meshes of different names do not mix."
+    ),
 ]
 CertsOption = Annotated[
     Path | None,
     typer.Option("--certs", metavar="DIR", help="Folder with ca.pem, node.pem and node.key."),
 ]
 InsecureOption = Annotated[
-    bool, typer.Option("--insecure", help="Without certificates, off loopback, all the same.")
+    bool, typer.Option("--insecure", help="Allow other machines without certificates.")
 ]
 MulticastOption = Annotated[
-    bool, typer.Option("--multicast", help="Find the others on this network by multicast.")
+    bool, typer.Option("--multicast", help="Find other nodes on this network by multicast.")
 ]
 MemberOption = Annotated[
     list[str] | None,
-    typer.Option("--member", metavar="NAME", help="With --certs: only these may take part."),
+    typer.Option("--member", metavar="NAME", help="With --certs: only these names may take part."),
 ]
 LeaseOption = Annotated[
     float,
     typer.Option(
         "--lease",
         min=0.3,
-        help="Seconds of silence after which another node is gone; more where nodes are many.",
+        help="Seconds of silence after which a node counts as gone; use more with many nodes.",
     ),
 ]
 
@@ -58,7 +63,7 @@ class MissingError(SteelyardError):
 
 
 def load(name: str) -> Any:
-    """A module of the mesh."""
+    """Import a module of the mesh."""
     try:
         return import_module(f"steelyard.mesh.{name}")
     except ModuleNotFoundError as error:
@@ -71,7 +76,7 @@ def load(name: str) -> Any:
 
 
 def check_names(*names: str) -> None:
-    """Who writes the name of a file means the module in it."""
+    """Raise UsageError for the name of a file: the module in it was meant."""
     for name in names:
         path, colon, function = name.partition(":")
         if path.endswith(".py"):
@@ -89,7 +94,7 @@ def _advice(path: str, function: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The options that say which mesh, and how to get there."""
+    """The options that select a mesh, and the way to reach it."""
 
     join: list[str] | None
     listen: list[str] | None
@@ -101,15 +106,18 @@ class Where:
     lease: float = 1.5
 
     def check_way(self) -> None:
-        """A node may wait for others; who wants something of them needs a way to them."""
+        """Raise UsageError if no option leads to other nodes.
+
+        A worker may wait for other nodes to come, so only clients are checked.
+        """
         if not (self.join or self.listen or self.multicast):
             raise UsageError(
-                "it is not said where the mesh is",
-                hint="name a node that is there: --join tcp/HOST:PORT",
+                "no endpoint of the mesh is given",
+                hint="name any node of the mesh: --join tcp/HOST:PORT",
             )
 
     def place(self) -> Place:
-        """The same for the mesh."""
+        """The same options in the mesh's own form."""
         made: Place = load("join").Place(
             join=self.join or (),
             listen=self.listen or (),
@@ -123,7 +131,9 @@ class Where:
 
     def _security(self) -> Any:
         if self.certs is None and self.members:
-            raise UsageError("--member names certificates", hint="give them with --certs")
+            raise UsageError(
+                "--member needs --certs", hint="it restricts which certificates may take part"
+            )
         if self.certs is None:
             return None
         if not os.path.isdir(self.certs):

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def read_calls(units: Path, spread: bool) -> Iterator[list[Any]]:
-    """The arguments of each unit, all of which can be sent."""
+    """Yield the arguments of each unit; raise UsageError for values that cannot be sent."""
     try:
         data = sys.stdin.buffer.read() if str(units) == "-" else units.read_bytes()
     except OSError as error:
         raise UsageError(f"{units}: {error.strerror}", hint="name a file of JSON lines") from None
-    # Only at \n: JSON may have other ends of lines, such as U+2028, in its strings.
+    # Split only at \n: strings in JSON may hold other line ends, such as U+2028.
     for number, line in enumerate(data.removeprefix(BOM_UTF8).split(b"\n"), 1):
         if line.strip():
             yield _call(f"{units}, line {number}", line, spread)
@@ -36,16 +36,16 @@ def _call(where: str, line: bytes, spread: bool) -> list[Any]:
     except UnicodeDecodeError as error:
         raise UsageError(f"{where} is not UTF-8: {error.reason}", hint="convert it") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: {error}", hint="a JSON value per line") from None
+        raise UsageError(f"{where}: {error}", hint="write one JSON value per line") from None
     if spread and not isinstance(value, list):
-        raise UsageError(f"{where} is no list", hint="leave --spread out")
+        raise UsageError(f"{where} is not a list", hint="leave --spread out")
     call = value if spread else [value]
     _check(where, call)
     return call
 
 
 def _check(where: str, call: list[Any]) -> None:
-    """The client would say what is wrong, but not where."""
+    """Raise UsageError with the line's number, which the client's error would lack."""
     wire = load("execution.wire")
     try:
         wire.pack_call(*call)
@@ -54,11 +54,11 @@ def _check(where: str, call: list[Any]) -> None:
 
 
 def row_of(answer: Answer) -> dict[str, Any]:
-    """A result; `ok` says whether there is a value."""
+    """The result of a unit as a row; `ok` tells whether it has a value."""
     row: dict[str, Any] = {"unit": answer.key, "ok": answer.ok, "seconds": answer.seconds}
     try:
         row["value"] = answer.value
-    except SteelyardError as error:  # the unit's, or a value that has no sense here
+    except SteelyardError as error:  # the unit failed, or its value cannot be read here
         row |= {"ok": False, "state": answer.state, "error": str(error)}
         failure = answer.error.failure if answer.error is not None else None
         if failure is not None and failure.traceback:
@@ -69,7 +69,7 @@ def row_of(answer: Answer) -> dict[str, Any]:
 
 
 def line_of(row: dict[str, Any]) -> bytes:
-    """The same for a file, whatever the unit has returned."""
+    """A row as a line of the output file, whatever value the unit returned."""
     try:
         text = json.dumps(row, default=_plain, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError):  # seldom, and slow: keys that are not text, NaN
@@ -78,7 +78,7 @@ def line_of(row: dict[str, Any]) -> bytes:
 
 
 def _value(value: Any) -> Any:
-    """The same value, of nothing but what JSON knows."""
+    """Convert a value to one that consists only of JSON's types."""
     if isinstance(value, dict):
         return {_key(key): _value(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -96,7 +96,7 @@ def _key(key: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON does not know."""
+    """Convert a value of a type that JSON does not know."""
     if isinstance(value, bytes):
         return b64encode(value).decode()
     if hasattr(value, "tolist"):

@@ -1,8 +1,8 @@
-"""By which rules the units of `steelyard mesh run` go: those that `@mesh.unit` says, where the
-function can be imported, but for what the command line says itself.
+"""The rules for the units of `steelyard mesh run`.
 
-Looked up in a process of its own: a module may print, exit or start threads when it is imported,
-and none of that is for the command that asks.
+They are those given to `@mesh.unit`, if the function can be imported here, except where the command
+line sets them. The function is looked up in a separate process: a module may print, exit or start
+threads when it is imported, which must not affect the command.
 """
 
 from __future__ import annotations
@@ -36,26 +36,28 @@ class BrokenModuleError(SteelyardError):
 
 
 class Found(NamedTuple):
-    """What came of looking for a function, or for a module."""
+    """The result of looking up a function or a module."""
 
     rules: list[Any] | None = None
-    trouble: str = ""  # why there are none
-    mend: str = ""  # what to do about a module that raises; of one that is not here, nothing
+    trouble: str = ""  # why there are no rules
+    mend: str = ""  # what to do about a module that raises; empty for a missing module
 
 
 def rules_for(function: str, **said: Any) -> tuple[Rules, str]:
-    """Its rules, but for those that are said and not None; and what a person should know."""
+    """The function's rules, overridden by each `said` that is not None; and a note for people."""
     found = look_up(function)
     kind = load("protocol.task").Rules
     rules: Rules = kind() if found.rules is None else kind(*found.rules)
     note = ""
     if found.trouble:
-        note = f"{found.trouble}; so what @mesh.unit says of it is not known here, and not kept"
+        note = (
+            f"{found.trouble}; the settings of its @mesh.unit are not known here and do not apply"
+        )
     return rules._replace(**{k: v for k, v in said.items() if v is not None}), note
 
 
 def explain(names: list[str], error: SteelyardError) -> SteelyardError:
-    """Why these cannot be served: where a module raises, or else what is known already."""
+    """Why these cannot be served: an error of a module's import, or else the given error."""
     for name in names:
         found = look_up(name)
         if found.mend:
@@ -64,9 +66,9 @@ def explain(names: list[str], error: SteelyardError) -> SteelyardError:
 
 
 def look_up(name: str) -> Found:
-    """A function by `module:function`, or only a module; from where it would be imported."""
+    """Look up `module:function`, or only a module, as it would be imported."""
     words = python.module("steelyard.cli.mesh_rules", str(os.getpid()), name)
-    quiet = subprocess.DEVNULL  # standard input may be the units
+    quiet = subprocess.DEVNULL  # standard input may hold the units
     try:
         done = subprocess.run(
             words, stdin=quiet, stdout=subprocess.PIPE, stderr=quiet, timeout=PATIENCE
@@ -74,21 +76,21 @@ def look_up(name: str) -> Found:
         return Found(*json.loads(done.stdout))
     except subprocess.TimeoutExpired:
         return Found(trouble=f"{name} is not imported after {PATIENCE:g} s")
-    except ValueError:  # it was killed before it had anything to say
+    except ValueError:  # the process was killed before it could answer
         return Found(trouble=f"{name} ends Python when it is imported ({done.returncode})")
 
 
-# In the other process.
+# The functions below run in the other process.
 
 
 def _answer(name: str) -> None:
-    """Say what is found; nothing that the module writes gets in between."""
+    """Print the result; redirect standard output meanwhile, as the module may print."""
     answer, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     told = _found(name)
     with os.fdopen(answer, "w") as file:
         file.write(told)
-    os._exit(0)  # threads that the module started are not waited for
+    os._exit(0)  # do not wait for threads that the module started
 
 
 def _found(name: str) -> str:
@@ -112,14 +114,14 @@ def _trouble(module: str, error: BaseException) -> Found:
         return Found(trouble=str(cause.message))
     first = str(getattr(cause, "msg", cause)).partition("\n")[0]
     what = f"{type(cause).__name__}: {first}{_place(cause)}"
-    mend = f"mend it; python -c 'import {module}' shows all of it"
+    mend = f"fix the module; python -c 'import {module}' shows the traceback"
     if isinstance(cause, ModuleNotFoundError):
         mend = f"install {cause.name} for {sys.executable}"
     return Found(trouble=f"{module} cannot be imported: {what}", mend=mend)
 
 
 def _place(error: BaseException) -> str:
-    """The last line that is not of a library: the user's, who can mend it."""
+    """The last frame of the user's own code, which the user can fix."""
     if isinstance(error, SyntaxError):
         return f" ({error.filename}, line {error.lineno})"
     paths = ("stdlib", "platstdlib", "purelib", "platlib")

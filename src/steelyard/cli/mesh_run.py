@@ -1,4 +1,4 @@
-"""`steelyard mesh run`: a job from a file of JSON lines to another."""
+"""`steelyard mesh run`: a job from one file of JSON lines to another."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from steelyard.mesh import Job
 
 
-RULE = "as its @mesh.unit says"
+RULE = "as its @mesh.unit sets it"
 
 
 class OutputError(SteelyardError):
@@ -44,35 +44,46 @@ class OutputError(SteelyardError):
 
 
 def mesh_run(
-    function: Annotated[str, typer.Argument(metavar="MODULE:FUNCTION", help="What to run.")],
-    units: Annotated[Path, typer.Argument(help="A JSON value in each line, - for standard input.")],
+    function: Annotated[
+        str, typer.Argument(metavar="MODULE:FUNCTION", help="The function to run.")
+    ],
+    units: Annotated[
+        Path, typer.Argument(help="File with a JSON value per line; - is standard input.")
+    ],
     join: JoinOption = None,
     listen: ListenOption = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="By default standard output.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="File for results; by default standard output."),
     ] = None,
     spread: Annotated[
-        bool, typer.Option("--spread", help="A line is a list of arguments, not one argument.")
+        bool, typer.Option("--spread", help="Each line is a list of arguments, not one argument.")
     ] = False,
     journal: Annotated[
         Path | None,
-        typer.Option("--journal", metavar="FILE", help="Keeps results; given again, goes on."),
+        typer.Option(
+            "--journal", metavar="FILE", help="Keeps results; a later run with it goes on."
+        ),
     ] = None,
     retries: Annotated[
-        int | None, typer.Option(min=0, help="After crashes and hangs.", show_default=RULE)
+        int | None,
+        typer.Option(min=0, help="Retries of a unit after crashes and hangs.", show_default=RULE),
     ] = None,
     hedge: Annotated[
         bool | None,
-        typer.Option("--hedge/--no-hedge", help="Try slow ones twice.", show_default=RULE),
+        typer.Option("--hedge/--no-hedge", help="Run slow units twice.", show_default=RULE),
     ] = None,
     deadline: Annotated[
         float | None,
         typer.Option(min=0.001, help="Seconds that one run may take.", show_default=RULE),
     ] = None,
     memory: Annotated[
-        int | None, typer.Option(min=1, help="Bytes that one run may add.", show_default=RULE)
+        int | None,
+        typer.Option(min=1, help="Bytes of memory that one run may add.", show_default=RULE),
     ] = None,
-    weight: Annotated[float, typer.Option(help="The share of the nodes, beside others.")] = 1.0,
+    weight: Annotated[
+        float, typer.Option(help="Share of the nodes, relative to other clients.")
+    ] = 1.0,
     mesh: MeshOption = "default",
     certs: CertsOption = None,
     insecure: InsecureOption = False,
@@ -80,16 +91,16 @@ def mesh_run(
     member: MemberOption = None,
     lease: LeaseOption = 1.5,
 ) -> None:
-    """Run a unit for each line; results come as JSON lines, in the order in which they are done.
+    """Run a unit for each line; results come as JSON lines, in the order in which units end.
 
-    Exit status 1 when a unit has failed.
+    The exit status is 1 if a unit failed.
     """
     where = Where(join, listen, mesh, certs, insecure, multicast, member, lease)
     where.check_way()
     check_names(function)
     load("execution.functions").split(function)
     if out is not None and _is_same(out, units):
-        raise UsageError(f"--out {out} is where the units are", hint="name another file")
+        raise UsageError(f"--out {out} is the file of the units", hint="name another file")
     calls = list(read_calls(units, spread))
     place = where.place()
     set_up_logging("mesh", "warning")
@@ -121,19 +132,19 @@ def _writer(out: Path | None) -> Iterator[BinaryIO]:
     except OSError as error:
         raise OutputError(
             f"--out {out}: {error.strerror}",
-            hint="name a file elsewhere; with --journal what is done is not done again",
+            hint="name a file elsewhere; with --journal, finished units are not run again",
         ) from None
 
 
 def _is_same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
-    except OSError:  # one of them is not there
+    except OSError:  # one of the files does not exist
         return False
 
 
 def _write(job: Job, total: int, file: BinaryIO) -> bool:
-    """Whether every unit has a value."""
+    """Write the result of each unit; return whether every unit has a value."""
     all_well = True
     with RichWatcher(Messages()) as watcher:
         watcher.begin(total, "units")
@@ -141,7 +152,7 @@ def _write(job: Job, total: int, file: BinaryIO) -> bool:
             row = row_of(answer)
             all_well &= row["ok"]
             file.write(line_of(row))
-            file.flush()  # or it would be lost if we are killed, and late for who reads along
+            file.flush()  # a killed process loses what is buffered, and readers wait for it
             watcher.tell(str(job.progress))
             watcher.step()
     return all_well

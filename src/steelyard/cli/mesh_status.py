@@ -1,4 +1,4 @@
-"""`steelyard mesh status`: who is there, and what they do."""
+"""`steelyard mesh status`: the nodes and clients of a mesh, and their work."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def mesh_status(
     join: JoinOption = None,
     patience: Annotated[
-        float, typer.Option(min=0.1, help="Seconds that all of it may take.")
+        float, typer.Option(min=0.1, help="Seconds to wait for all answers.")
     ] = 5.0,
     json: JsonOption = False,
     mesh: MeshOption = "default",
@@ -42,7 +42,7 @@ def mesh_status(
     member: MemberOption = None,
     lease: LeaseOption = 1.5,
 ) -> None:
-    """Show nodes and clients, what they have to do and have done; joined through any node."""
+    """Show the nodes and clients of a mesh, with their work; any node serves as the entry."""
     where = Where(join, None, mesh, certs, insecure, multicast, member, lease)
     where.check_way()
     place = where.place()
@@ -55,14 +55,14 @@ def mesh_status(
         else:
             _show(output(), told)
     finally:
-        link.close()  # after that: with who does not answer, it takes seconds
+        link.close()  # last, as it takes seconds if a node does not answer
     if not told.nodes and not told.clients:
         raise typer.Exit(1)
 
 
 def _show(console: Console, told: MeshStatus) -> None:
     if not told.nodes and not told.clients:
-        console.print("nobody is there: is the endpoint right, and the name of the mesh?")
+        console.print("no node or client answers: are the endpoint and the name of the mesh right?")
     if told.nodes:
         columns = ("node", ">children", ">running", ">waiting", ">done", ">units/s", ">links")
         table = new_table(*columns, ">clients", "serves")

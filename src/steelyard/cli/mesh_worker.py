@@ -37,21 +37,24 @@ PROCS = len(os.sched_getaffinity(0))
 
 
 class NoChildrenError(SteelyardError):
-    """This machine has no room for them."""
+    """This machine has no room for the child processes."""
 
     fault = Fault.MACHINE
 
 
 def mesh_worker(
     functions: Annotated[
-        list[str], typer.Argument(metavar="MODULE[:FUNCTION]…", help="What this node may run.")
+        list[str],
+        typer.Argument(
+            metavar="MODULE[:FUNCTION]…", help="Modules or functions that this node serves."
+        ),
     ],
     join: JoinOption = None,
     listen: ListenOption = None,
-    procs: Annotated[int, typer.Option(min=1, help="Units at the same time.")] = PROCS,
-    name: Annotated[str, typer.Option(help="For people; by default host and process.")] = "",
+    procs: Annotated[int, typer.Option(min=1, help="Units that run at the same time.")] = PROCS,
+    name: Annotated[str, typer.Option(help="Name of the node; by default host and process.")] = "",
     drain: Annotated[
-        float, typer.Option(min=0, help="Seconds that running units get when it is stopped.")
+        float, typer.Option(min=0, help="Seconds that running units get when the node stops.")
     ] = 30.0,
     mesh: MeshOption = "default",
     certs: CertsOption = None,
@@ -83,7 +86,7 @@ def _served(functions: list[str]) -> tuple[str, ...]:
 def _serve(link: ZenohLink, card: Card, drain: float) -> None:
     modules = sorted({one.partition(":")[0] for one in card.functions})
     pool = load("execution.pool").Pool
-    here = [os.getcwd()]  # where the user's modules are; the node itself imports none of them
+    here = [os.getcwd()]  # the user's modules are here; the node itself imports none of them
     try:
         node = load("node").Node(
             link, card, lambda n, told: pool(n, told, preload=modules, path=here)
@@ -91,22 +94,22 @@ def _serve(link: ZenohLink, card: Card, drain: float) -> None:
     except OSError as error:
         raise NoChildrenError(
             f"{card.procs} child processes cannot be started: {error.strerror}",
-            hint="fewer of them (--procs), or more room (ulimit -n, ulimit -u)",
+            hint="ask for fewer (--procs), or raise the limits (ulimit -n, ulimit -u)",
         ) from None
     console = Messages()
-    node.start()  # a signal meanwhile ends us at once, as nobody has given us a unit yet
+    node.start()  # a signal during the start ends us at once, as we have no units yet
     stop = _Stop()
     what, there = " ".join(card.functions), " ".join(link.locators)
     typer.echo(f"node {card.name}: {card.procs} children for {what}, listening on {there}")
     stop.asked.wait()
     console.print(f"stopping: running units get {drain:g} s", markup=False)
     if not stop.wait_for(lambda: node.leave(drain)):
-        console.print("units that still ran are left to other nodes", markup=False)
+        console.print("units that were still running are left to other nodes", markup=False)
     node.close()
 
 
 class _Stop:
-    """The first signal asks for the end, the second for the end at once."""
+    """The first signal asks for an orderly end, the second for an end at once."""
 
     def __init__(self) -> None:
         self.asked = threading.Event()
@@ -118,7 +121,7 @@ class _Stop:
         (self._over if self.asked.is_set() else self.asked).set()
 
     def wait_for(self, leave: Callable[[], bool]) -> bool:
-        """Whether it left by itself."""
+        """Whether the node left in order, before a second signal."""
         left: list[bool] = []
 
         def run() -> None:

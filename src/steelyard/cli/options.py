@@ -1,7 +1,7 @@
 """Every key of the settings as an option of a command.
 
-`@app.command(cls=ConfiguredCommand)` adds the options, `settings_from(ctx)` reads them. All take
-text, so that a wrong value is told by the loader, in the same words as in the file.
+`@app.command(cls=ConfiguredCommand)` adds the options, `settings_from(ctx)` reads them. All options
+take text, so that the loader reports a wrong value in the same words as for the file.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _ENV_FILE = "env_file"
 
 
 def settings_from(ctx: typer.Context, **overrides: Any) -> Settings:
-    """The settings of this command line; overrides win (`application_command=…`), None does not."""
+    """The settings of this command line; overrides win (`application_command=…`) unless None."""
     return settings_loader(ctx, **overrides)()
 
 
 def settings_loader(ctx: typer.Context, **overrides: Any) -> Callable[[], Settings]:
-    """What gives the settings of this command line, and gives them anew when the file has changed.
+    """A function that loads the settings of this command line, anew at each call.
 
-    A file that was there at first must be there again: without it everything would silently be
-    as by default. The environment and the working folder are read here, and nowhere else.
+    A file that exists at the first call must exist later, too: without it the defaults would
+    silently apply. The environment and the working folder are read here, and nowhere else.
     """
     given: Mapping[str, str | None] = ctx.meta[_META]
     dotted = {key.parameter: key.dotted for key in every_key()}
@@ -60,7 +60,7 @@ def settings_loader(ctx: typer.Context, **overrides: Any) -> Callable[[], Settin
 
 
 class _EnvFile:
-    """The file of `--env-file`, if there is one; what became of it is told once, not per reload."""
+    """The file of `--env-file`, if given; its conversion is printed once, not at each reload."""
 
     def __init__(self, name: str | None) -> None:
         self._name = name
@@ -71,7 +71,7 @@ class _EnvFile:
         if self._name is None:
             return None
         found = read_env_file(Path(self._name))
-        if found.engine:  # as with Compose: what the environment says comes first
+        if found.engine:  # as with Compose, the environment wins over the file
             os.environ.setdefault("DOCKER_HOST", found.engine)
         self._untold = () if self._told else found.story
         return found.layer
@@ -96,9 +96,9 @@ def _without_none(values: Mapping[str, T | None]) -> dict[str, T]:
 
 
 class ConfiguredCommand(TyperCommand):
-    """A command that takes every key as an option and keeps them out of its callback.
+    """A command that takes every key as an option and keeps these options out of its callback.
 
-    `--help` shows the options that most people need, `--help-all` those of all sections.
+    `--help` shows the options that most people need, `--help-all` shows all.
     """
 
     sections: tuple[str, ...] = ("", *sections())
@@ -118,7 +118,7 @@ class ConfiguredCommand(TyperCommand):
         return found
 
     def show_all(self) -> None:
-        """Have `--help` show every key of this command's sections, a panel for each section."""
+        """Make `--help` show every key of this command's sections, in one panel per section."""
         keys = {_option(key.parameter): key for key in every_key() if key.section in self.sections}
         for option in self._settings_options:
             if key := keys.get(option.name):
@@ -126,9 +126,12 @@ class ConfiguredCommand(TyperCommand):
                 option.rich_help_panel = _panel(key)
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Its own parameters, then one for each key, made only for the command that runs."""
+        """The command's own parameters, then one for each key.
+
+        They are made only for the command that runs.
+        """
         params = super().get_params(ctx)
-        return [*params[:-1], *self._settings_options, *params[-1:]]  # --help is the last
+        return [*params[:-1], *self._settings_options, *params[-1:]]  # --help stays the last
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)
@@ -140,7 +143,7 @@ class ConfiguredCommand(TyperCommand):
 class BalancerCommand(ConfiguredCommand):
     """A command that shows only the keys that a balancer uses.
 
-    It takes the others, too: one set of flags may be for `up` and for `balancer`.
+    It accepts the others, too, so that one set of flags fits `up` and `balancer`.
     """
 
     sections = ("", "gateway", "log")
@@ -159,7 +162,7 @@ def _help_all(ctx: typer.Context, wanted: bool) -> None:
 
 
 def _options(keys: tuple[Key, ...]) -> list[Any]:
-    """Typer makes options from a function's signature; this one is written by the keys."""
+    """Build one option per key; Typer makes options from a signature, which is written here."""
 
     def form() -> None: ...
 
@@ -173,12 +176,12 @@ def _options(keys: tuple[Key, ...]) -> list[Any]:
 
 
 def _config_parameter() -> inspect.Parameter:
-    text = f"The file to read; by default {FILE} in the working folder, if there is one."
+    text = f"The configuration file; by default {FILE} in the working folder, if it exists."
     return _text_parameter(_CONFIG, typer.Option(None, "--config", metavar="PATH", help=text))
 
 
 def _env_parameter() -> inspect.Parameter:
-    text = "A .env with variables of RustyBalancer or ours; tells what each becomes."
+    text = "A .env file with RustyBalancer's or our variables; prints the key of each."
     return _text_parameter(_ENV_FILE, typer.Option(None, "--env-file", metavar="PATH", help=text))
 
 
@@ -199,7 +202,7 @@ def _parameter(key: Key) -> inspect.Parameter:
 
 
 def _help(key: Key, *, brief: bool = False) -> str:
-    """What a key is for, or the first sentence of it; `steelyard[redis]` must not be markup."""
+    """The help of a key, or its first sentence, escaped: `steelyard[redis]` is not markup."""
     text = key.description.partition(". ")[0].removesuffix(".") + "." if brief else key.description
     return escape(f"{text} {_remarks(key)}")
 
@@ -215,5 +218,5 @@ def _text_parameter(name: str, option: Any) -> inspect.Parameter:
 
 
 def _option(parameter: str) -> str:
-    """A name space of its own: a command may have a parameter called `state`."""
+    """The option's parameter, with a prefix: a command may have a parameter called `state`."""
     return f"key_{parameter}"

@@ -1,4 +1,4 @@
-"""What is looked at before anything is started."""
+"""Checks before anything is started."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ CONTAINERS = {"docker", "swarm"}  # the runtimes that need an engine and an imag
 
 
 def require_command(settings: Settings) -> None:
-    """There must be something to serve."""
+    """Raise UsageError if there is nothing to serve."""
     runtime = settings.runtime
     if runtime.kind in CONTAINERS:
         if runtime.image is None or runtime.port is None:
             raise UsageError(
-                "no image to serve" if runtime.image is None else "no port to reach it on",
+                "no image to serve"
+                if runtime.image is None
+                else "no port to reach the application on",
                 hint="steelyard up --image IMAGE --port N, N being the port on which the "
                 "application listens in its container",
             )
@@ -35,7 +37,7 @@ def require_command(settings: Settings) -> None:
 
 
 def require_runtime(settings: Settings) -> None:
-    """Told before anything starts; `build_runtime` in the agent has the last word."""
+    """Raise UsageError if a library is missing; the agent's `build_runtime` checks again."""
     kind = settings.runtime.kind
     if kind in CONTAINERS and find_spec("aiodocker") is None:
         raise UsageError(
@@ -44,7 +46,10 @@ def require_runtime(settings: Settings) -> None:
 
 
 def require_engine(settings: Settings) -> None:
-    """A Docker engine must answer, a swarm's manager at that; later, one away is waited for."""
+    """Raise unless a Docker engine answers, for Swarm that of a manager.
+
+    Once the gateway runs, an engine that does not answer is waited for.
+    """
     if settings.runtime.kind not in CONTAINERS:
         return
     from steelyard.runtime.engine.connection import connect
@@ -61,7 +66,7 @@ def require_engine(settings: Settings) -> None:
 
 
 def wait_for_engine(settings: Settings, pause: float = 1.0) -> None:
-    """As `require_engine`, but for who is started with the machine: the engine may come later."""
+    """Like `require_engine`, but wait: an agent that starts with the machine may be earlier."""
     said, there = "", False
     while not there:
         try:
@@ -77,16 +82,16 @@ def wait_for_engine(settings: Settings, pause: float = 1.0) -> None:
 
 
 def require_own_workers(settings: Settings) -> None:
-    """`up` starts the workers it serves."""
+    """Raise UsageError for fixed workers: `up` starts its workers itself."""
     if settings.gateway.workers:
         raise UsageError(
-            "gateway.workers are of no use here: the agent starts workers by itself",
-            hint="`steelyard balancer` serves fixed workers; otherwise take the key out",
+            "gateway.workers has no effect here: the agent starts workers itself",
+            hint="`steelyard balancer` serves fixed workers; otherwise remove the key",
         )
 
 
 def with_secret(settings: Settings) -> Settings:
-    """With the file that signs the cookies of sticky sessions, if there are to be any."""
+    """The settings with a file that signs the cookies of sticky sessions, if they are on."""
     if settings.gateway.sticky == "off":
         return settings
     path = settings.gateway.sticky_secret
@@ -95,13 +100,13 @@ def with_secret(settings: Settings) -> Settings:
         ensure_token(path)
     from steelyard.balancer.sticky import read_secret
 
-    read_secret(path)  # told now, before anything is started
+    read_secret(path)  # raises now, before anything is started
     gateway = settings.gateway.model_copy(update={"sticky_secret": path.resolve()})
     return settings.model_copy(update={"gateway": gateway})
 
 
 def require_certificates(settings: Settings) -> None:
-    """Each must load; what clients will not like about them is told."""
+    """Raise if a certificate cannot be loaded; warn of what clients may reject."""
     if not settings.gateway.tls_cert:
         return
     from steelyard.balancer.identity import concerns, load_identity
@@ -111,6 +116,6 @@ def require_certificates(settings: Settings) -> None:
 
 
 def warn_exposure(settings: Settings) -> None:
-    """Say what others on the network will be able to reach."""
+    """Warn of ports that others on the network will be able to reach."""
     for warning in exposure_warnings(settings):
         typer.secho(f"warning: {warning}", err=True, fg="yellow")

@@ -1,4 +1,4 @@
-"""`steelyard scale`: other limits, at run time."""
+"""`steelyard scale`: changes the limits at run time."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ def scale(
     ] = None,
     low: Annotated[int | None, typer.Option("--min", help="Fewest workers.", min=1)] = None,
     high: Annotated[int | None, typer.Option("--max", help="Most workers.", min=1)] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="Back to the configured limits.")] = False,
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Return to the configured limits.")
+    ] = False,
     json: JsonOption = False,
     agent: AgentOption = None,
     state: StateOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Change how many workers there may be; it holds across restarts of the agent."""
+    """Change the limits on the number of workers; they hold across restarts of the agent."""
     if [count is not None, bool(low or high), reset].count(True) != 1:
-        raise UsageError("say a number of workers, or --min and/or --max, or --reset")
+        raise UsageError("give a number of workers, or --min and/or --max, or --reset")
     client = client_for(config, state, agent)
     now = client.status()
     wanted = now.configured if reset else (count or low or now.min, count or high or now.max)

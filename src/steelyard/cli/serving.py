@@ -1,4 +1,4 @@
-"""The line that ends a start: where the application is served, and what to type next."""
+"""The line that ends a start: the application's URL, and the command to type next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.purity import build_name
 
 
 def serving_line(settings: Settings, address: Address, workers: int, program: str) -> str:
-    """The line, in rich's markup; the command in it works in any terminal as it stands."""
+    """The line, in rich's markup; its command works in any terminal as it stands."""
     url = f"{settings.gateway.scheme}://{address}"
     command = " ".join([program, "status", *agent_flags(settings)])
     return (
@@ -25,10 +25,10 @@ def serving_line(settings: Settings, address: Address, workers: int, program: st
 
 
 def agent_flags(settings: Settings) -> list[str]:
-    """What `status`, `scale`, `drain` and `logs` have to be told to find the agent.
+    """The flags with which `status`, `scale`, `drain` and `logs` find the agent.
 
-    They are compared with the defaults: another terminal may be in another folder, and has neither
-    the flags nor the variables of this start.
+    Only values that differ from the defaults need a flag: another terminal may be in another
+    folder, and has neither the flags nor the variables of this start.
     """
     default, flags = Settings(), []
     if settings.agent.listen != default.agent.listen:
@@ -39,7 +39,7 @@ def agent_flags(settings: Settings) -> list[str]:
 
 
 def program_name() -> str:
-    """How this program is called, as somebody in the same folder would type it."""
+    """The name of this program, as somebody in the same folder would type it."""
     given = Path(sys.argv[0])
     if given.name == "__main__.py":
         return f"{shlex.quote(sys.executable)} -m steelyard"

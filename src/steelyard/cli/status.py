@@ -1,4 +1,4 @@
-"""`steelyard status`: workers, what the policy thinks, and what was decided."""
+"""`steelyard status`: the workers, the policy's verdict, and the last decisions."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ COLUMNS = (
     "worker", ">pid", "id", "state", ">score", ">U", ">CPU %", ">memory %", ">MB/s", ">in flight",
     "address", "node", ">age", "",
 )  # fmt: skip
-WIDE_ONLY = {">score", ">MB/s", "address"}  # what a narrow terminal can be spared
+WIDE_ONLY = {">score", ">MB/s", "address"}  # columns that a narrow terminal leaves out
 WIDE = 110
 ID = 12  # characters of an engine's id, as `docker ps` shows them
 
 
 def status(
-    decisions: Annotated[int, typer.Option(help="How many decisions are shown.", min=0)] = 8,
+    decisions: Annotated[int, typer.Option(help="Number of decisions to show.", min=0)] = 8,
     json: JsonOption = False,
     agent: AgentOption = None,
     state: StateOption = None,
@@ -55,7 +55,7 @@ def status(
 
 
 def show_status(console: Console, told: FleetStatus, decisions: int = 8) -> None:
-    """Everything a person wants to see at a glance."""
+    """Print everything that a person wants to see at a glance."""
     _show_head(console, told)
     _show_workers(console, told)
     if told.decisions and decisions > 0:
@@ -99,7 +99,8 @@ def _show_workers(console: Console, told: FleetStatus) -> None:
     if not any(worker.node for worker in told.workers):
         columns.remove("node")
     table = new_table(*columns)
-    for column in table.columns:  # others shrink first: a cut name cannot be given to `drain`
+    # other columns shrink first: `drain` cannot take a name that is cut off
+    for column in table.columns:
         column.no_wrap = column.header in {"worker", "pid", "id", "age"}
     for worker in told.workers:
         cells = dict(zip(COLUMNS, _worker_row(worker), strict=True))
@@ -141,7 +142,7 @@ def _show_decisions(console: Console, told: FleetStatus, count: int) -> None:
 
 
 def duration(seconds: float) -> str:
-    """A time span in at most two units."""
+    """A duration in at most two units."""
     whole = int(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -1,4 +1,4 @@
-"""The supervisor of `up` and `balancer`, with what the environment and the state folder give it."""
+"""Makes the supervisor of `up` and `balancer` from the environment and the state folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from steelyard.supervisor.supervise import Supervisor
 def make_supervisor(
     order: Order, say: Callable[[str], None], load: Callable[[], Order]
 ) -> Supervisor:
-    """Nothing is started yet; an address in use, for instance, is told by an error."""
+    """Make the supervisor without starting anything; raise, for instance, for an address in use."""
     given = given_sockets(os.environ, os.getpid())
     pid_file = open_pid_file(order.settings, agent=order.source is None)
     try:
@@ -30,9 +30,9 @@ def make_supervisor(
 
 
 def _require_agents_port(order: Order, pid_file: PidFile | None) -> None:
-    """The agent will listen there: a port in use is told now, before anything is started.
+    """Raise if the agent's port is in use, before anything is started.
 
-    An agent that was left alone may listen there; it ends before the next one begins.
+    An agent without a supervisor may listen there; it ends before the next one begins.
     """
     left = pid_file is not None and pid_file.before.living("agent")
     if order.source is None and not left:

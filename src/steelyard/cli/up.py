@@ -1,4 +1,4 @@
-"""`steelyard up`: everything: agent, balancers, and the workers they need."""
+"""`steelyard up`: runs the agent, the balancers, and the workers that they need."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def up(
 
 
 def run_up(load: Callable[[], Settings]) -> None:
-    """Serve until stopped; the exit status tells whether it went well."""
+    """Serve until stopped, then exit with a status that tells whether all went well."""
 
     def order() -> Order:
         settings = load()
@@ -74,7 +74,8 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
 
     settings = order.settings
     supervisor = make_supervisor(order, say, load)
-    ensure_token(settings.token_file)  # here, so that no balancer looks for it before it is there
+    # now, so that the token exists before any balancer looks for it
+    ensure_token(settings.token_file)
     supervisor.start()
     ended = asyncio.create_task(supervisor.stopped_or_failed())
     booted = asyncio.create_task(_boot(settings, supervisor, console))
@@ -91,7 +92,8 @@ async def _serve(order: Order, load: Callable[[], Order], console: Console) -> i
     elif problem is not None:
         raise problem
     failed = problem is not None or (ended.done() and ended.result())
-    failed |= supervisor.agent is not None and supervisor.agent.status != 0  # workers are left
+    # the agent failed and left workers behind
+    failed |= supervisor.agent is not None and supervisor.agent.status != 0
     if not supervisor.abandoned:
         console.print("stopped")
     return 1 if failed else 0

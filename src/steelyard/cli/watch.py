@@ -1,4 +1,4 @@
-"""Progress of a long measurement, on standard error."""
+"""Shows the progress of a long measurement on standard error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 
 class RichWatcher:
-    """A line that moves on a terminal; elsewhere, only what is worth a line of a log."""
+    """A progress bar on a terminal; elsewhere, only lines that are worth a log."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -20,7 +20,7 @@ class RichWatcher:
             TextColumn("{task.description}", markup=False),
             console=console,
             transient=True,
-            refresh_per_second=2,  # drawing takes CPU time from the client
+            refresh_per_second=2,  # drawing takes CPU time from the measurement
             disable=not console.is_terminal,
         )
         self._task = self._progress.add_task("preparing", total=None)

@@ -1,13 +1,15 @@
-"""Where workers run.
+"""Runtimes: where workers run.
 
 base       the contract: start, stop, list, sample, exits, logs
 process    local processes, each the leader of a session of its own
-docker     containers, known again by their labels
+docker     containers, recognised by their labels
 swarm      services of a Docker Swarm, on any of its nodes
-engine     what these two share: image, network, labels, counters
+engine     what docker and swarm share: image, network, labels, counters
 stub       workers that exist only in memory, for tests and the lab
 
-What `process` is made of: launch, spawn, ports; names, marks, seal and register (how a worker is
-known again, and a stranger is not); scan (finding it); worker (its life and end); procfs and
-sampling (its counters); limits and cgroup; logfiles.
+The other modules make up `process`: launch, spawn and ports start a worker; names, marks, seal and
+register tell a worker of ours from a stranger's process; scan finds workers; worker watches one
+until its end, stopping asks for the end; procfs and sampling read counters; limits and cgroup set
+limits; orphans takes processes that a worker left behind; logfiles, log_text and room keep the
+logs.
 """

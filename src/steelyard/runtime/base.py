@@ -1,8 +1,8 @@
 """The contract of a runtime: the only way the agent touches workers.
 
-A runtime keeps no desired state and takes no decision. It starts what it is told to, and can
-tell, at any time and from nothing but the machine, which workers of its application run: that
-is what lets an agent be killed at any point and find the same workers again.
+A runtime keeps no desired state and takes no decision. It starts and stops workers as it is told.
+At any time it can find out from the machine alone which workers of its application run. So an agent
+can be killed at any point, and the next one finds the same workers.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ class Running:
     name: str
     host: str
     port: int
-    handle: str  # the runtime's own word for it: a pid, the id of a container or a service
+    handle: str  # the runtime's own identifier: a pid, or the id of a container or service
     allowance: Allowance = field(default_factory=Allowance)
-    node: str = ""  # the machine it runs on, where there are several
+    node: str = ""  # the machine that the worker runs on, where there are several
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """A worker ended, asked to or not."""
+    """The end of a worker, whether the agent asked for it or not."""
 
     name: str
     reason: str  # "exit code 1", "killed by SIGKILL", "gone"
 
 
-Shown = Callable[[str], bool]  # whether a line is to be told
+Shown = Callable[[str], bool]  # whether a log line is wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Line:
     """A line that a worker printed."""
 
     text: str
-    at: float | None = None  # seconds since the epoch; None: nobody knows when it was printed
-    gap: bool = False  # in the place of lines that were dropped before they could be read
+    at: float | None = None  # seconds since the epoch; None: the time of printing is not known
+    gap: bool = False  # this line stands for lines that were dropped before they could be read
 
 
 def gap(at: float) -> Line:
-    """Says that lines are missing."""
+    """A line that stands for missing ones."""
     return Line("[lines are missing here: they were dropped before they were read]", at, gap=True)
 
 
@@ -58,48 +58,50 @@ class Runtime(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """What was asked for and cannot be had on this machine, for people to read."""
+        """Messages for people about settings that this machine cannot honour."""
 
     async def open(self) -> None:
-        """Get ready; raise a SteelyardError that says what is missing."""
+        """Prepare the runtime; raise a SteelyardError that names what is missing."""
 
     async def ping(self) -> None:
-        """Return when the runtime can be asked; raise a SteelyardError that says why it cannot."""
+        """Return if the runtime answers; raise a SteelyardError that says why it does not."""
 
     async def close(self) -> None:
-        """Let go of everything but the workers: they go on running."""
+        """Release all resources; the workers go on running."""
 
     async def start(self, name: str) -> Running:
-        """Start one worker; raise StartError when the command cannot even be run."""
+        """Start one worker; raise StartError if its command cannot be run at all."""
 
     async def stop(self, name: str, grace: float) -> None:
-        """Ask the worker to end, insist after `grace` seconds, return when nothing of it is left.
+        """Ask the worker to end, and kill it after `grace` seconds.
 
-        A name that is not running is already stopped. `grace` 0 insists at once.
+        Return when nothing of the worker is left. A worker that does not run counts as stopped.
+        With `grace` 0 it is killed at once.
         """
 
     async def running(self) -> list[Running]:
         """Every worker of this application that runs now, started by this agent or an earlier one.
 
-        What is found is watched from then on: its end comes out of `exits`. What has ended is
-        not listed, even if its end has not come out yet.
+        The runtime watches each listed worker from then on, and reports its end through `exits`. A
+        worker that has ended is not listed, even if `exits` has not reported the end yet.
         """
 
     async def sample(self) -> dict[str, Sample]:
-        """Read the counters of all running workers; one that has just gone is left out."""
+        """Read the counters of all running workers; a worker that has just ended is left out."""
 
     def exits(self) -> AsyncIterator[Exit]:
-        """Yield each end of a worker, once, as it happens; a stop that was asked for included."""
+        """Yield the end of each worker once, as it happens, whether it was asked for or not."""
 
     async def logs(self, name: str, lines: int) -> str:
-        """The last lines the worker printed; works for a worker that has ended, too."""
+        """The last lines that the worker printed, even if the worker has ended."""
 
     def lines(
         self, name: str, last: int | None, shown: Shown, *, follow: bool
     ) -> AsyncGenerator[Line]:
-        """Yield the last lines that are to be shown, one by one, or with None all of them.
+        """Yield the last `last` lines that `shown` accepts.
 
-        With `follow` the lines that the worker prints from then on come, too, until it has ended
-        and its last line was told. A caller that takes its time has the runtime wait: no more than
-        a block is kept in memory.
+        With `follow`, the lines that the worker prints from then on are yielded, too, until the
+        worker has ended and its last line was yielded; None for `last`, which is used only with
+        `follow`, stands for all lines. If the caller is slow, the runtime waits: it keeps no more
+        than one block in memory.
         """

@@ -1,13 +1,15 @@
-"""Control groups: the kernel's files for limiting CPU and memory, and for knowing what belongs to a
-worker whatever it forks, of version 1 and 2.
+"""Control groups (cgroups), versions 1 and 2: the kernel's files for limiting CPU and memory.
+
+They also tell which processes belong to a worker, whatever it forks.
 
     <hierarchy>/<place>/steelyard/<application>-<folder's hash>/<worker>
 
-Version 1 has one hierarchy per controller, version 2 one for all; hybrid systems have both. The
-place is the highest group we may write below: the root of the hierarchy for root, a delegated
-group on the way to our own one for others. Only a trial tells whether it works: version 2 wants
-a group without processes of its own, and moving a process needs rights on both ends.
-Source: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/ of the kernel.
+Version 1 has one hierarchy per controller, version 2 has one for all controllers; hybrid systems
+have both. The place is the highest group below which this process may create groups: for root the
+root of the hierarchy, for other users a delegated group between the root and the process's own
+group. Only a trial shows whether a place works: version 2 demands a group without processes of its
+own, and to move a process takes rights on both the old and the new group. Source:
+Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/ of the kernel.
 """
 
 from __future__ import annotations
@@ -23,19 +25,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
-NO_CONTROLLER = ""  # of version 2: its groups hold processes together without one
+NO_CONTROLLER = ""  # in version 2 a group holds processes together without any controller
 FREEZER = "freezer"
 PERIOD = 100_000  # µs, the kernel's default
-_LEAST_QUOTA = 1_000  # µs, the kernel refuses less
-_ATTEMPTS = 20  # at a group whose parents vanish
-# What is said of a parent that has gone: to a new folder in it, to who writes a file in it, and to
-# who found it there and looked again.
+_LEAST_QUOTA = 1_000  # µs, the kernel refuses a smaller quota
+_ATTEMPTS = 20  # to create a group whose parents another agent may remove meanwhile
+# Errors when another agent removes a parent group meanwhile: mkdir in it, a write to a file in it,
+# and mkdir(exist_ok=True) that found the folder and then saw it vanish.
 _GONE = {errno.ENOENT, errno.ENODEV, errno.EEXIST}
 
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Where one controller is found."""
+    """The hierarchy of one controller, and its version."""
 
     controller: str
     version: int
@@ -43,7 +45,7 @@ class Hierarchy:
 
 
 def find_hierarchy(root: Path, controller: str) -> Hierarchy | None:
-    """The hierarchy that has the controller; one is never in both versions at a time."""
+    """Find the hierarchy of a controller; a controller is never in both versions at a time."""
     for unified in (root, root / "unified"):
         if controller in _words(unified / "cgroup.controllers"):
             return Hierarchy(controller, 2, unified)
@@ -53,10 +55,10 @@ def find_hierarchy(root: Path, controller: str) -> Hierarchy | None:
 
 
 def find_containment(root: Path) -> Hierarchy | None:
-    """The hierarchy in which a group without limits holds a worker together.
+    """Find the hierarchy in which a group without limits holds a worker's processes together.
 
-    Version 2 can kill a group at once (cgroup.kill, Linux 5.14), the freezer of version 1 can keep
-    a group from forking while it is killed.
+    Version 2 can kill a whole group at once (cgroup.kill, Linux 5.14). The freezer of version 1
+    keeps the processes of a group from forking while they are killed.
     """
     for unified in (root, root / "unified"):
         if (unified / "cgroup.controllers").exists():
@@ -67,7 +69,7 @@ def find_containment(root: Path) -> Hierarchy | None:
 
 
 def places(hierarchy: Hierarchy, memberships: str) -> Iterator[Path]:
-    """From the root of the hierarchy down to our own group, as /proc/self/cgroup names it."""
+    """Yield the groups from the root of the hierarchy to our own, as /proc/self/cgroup names it."""
     place = hierarchy.root
     yield place
     for part in Path(_own_group(hierarchy, memberships)).parts[1:]:
@@ -85,12 +87,12 @@ def _own_group(hierarchy: Hierarchy, memberships: str) -> str:
 
 
 def cpu_quota(cpus: float) -> int:
-    """Microseconds of CPU per period."""
+    """Convert a number of CPUs to microseconds of CPU time per period."""
     return max(_LEAST_QUOTA, round(cpus * PERIOD))
 
 
 def limit_files(hierarchy: Hierarchy, value: float) -> dict[str, str]:
-    """Which files hold the limit, and what is written to them."""
+    """The files that hold the limit, each with the text to write to it."""
     match hierarchy.controller, hierarchy.version:
         case (("" | "freezer"), _):
             return {}
@@ -105,9 +107,10 @@ def limit_files(hierarchy: Hierarchy, value: float) -> dict[str, str]:
 
 
 def make_group(hierarchy: Hierarchy, place: Path, path: Path, value: float) -> Path:
-    """Create `path` below `place` with its limit; OSError says why it cannot be.
+    """Create the group `path` below `place` with its limit; raise OSError if that fails.
 
-    Another agent may remove a group above it that is still empty, since it is its parent, too.
+    Another agent shares the parent groups, and may remove one of them while it is still empty. So
+    the attempt is repeated.
     """
     for _ in range(_ATTEMPTS):
         try:
@@ -131,7 +134,7 @@ def _make_group(hierarchy: Hierarchy, group: Path, place: Path, value: float) ->
 
 
 def _enable(hierarchy: Hierarchy, group: Path) -> None:
-    """Version 2 gives a controller to children only where each parent says so."""
+    """Pass the controller on to child groups; in version 2 each parent has to enable it."""
     control = group / "cgroup.subtree_control"
     wanted = hierarchy.controller
     if hierarchy.version == 2 and wanted != NO_CONTROLLER and wanted not in _words(control):
@@ -139,10 +142,10 @@ def _enable(hierarchy: Hierarchy, group: Path) -> None:
 
 
 def joining(groups: Iterable[Path], command: tuple[str, ...]) -> tuple[str, ...]:
-    """The command, run by a shell that first joins the groups and then becomes the command.
+    """Wrap the command in a shell that first joins the groups and then becomes the command.
 
-    The pid stays the same, and nothing of Python runs between fork and exec (preexec_fn may
-    deadlock in a program with threads).
+    The pid stays the same, and no Python code runs between fork and exec (preexec_fn may deadlock
+    in a program with threads).
     """
     steps = [f"echo $$ > {shlex.quote(str(group / 'cgroup.procs'))}" for group in groups]
     if not steps:
@@ -151,17 +154,17 @@ def joining(groups: Iterable[Path], command: tuple[str, ...]) -> tuple[str, ...]
 
 
 def try_joining(group: Path) -> None:
-    """See whether a process of ours may enter the group."""
+    """Raise OSError if a process of ours may not enter the group."""
     done = subprocess.run(joining([group], ("true",)), capture_output=True, text=True)
     if done.returncode != 0:
         raise OSError(done.stderr.strip() or f"{group} cannot be joined")
 
 
 def members(group: Path) -> list[int]:
-    """The pids in a group of ours, and in groups that a worker made below it.
+    """The pids in a worker's group, and in groups that the worker made below it.
 
-    The kernel is asked from both sides: a pid in the file must say that it is in a group of that
-    name. So no pid is believed that stands in a file which is not the kernel's.
+    A pid in the file counts only if the process's own /proc file names the same group. So a pid
+    that stands in a forged file is not believed.
     """
     found: list[int] = []
     for path in _tree(group):
@@ -170,7 +173,7 @@ def members(group: Path) -> list[int]:
 
 
 def _tree(group: Path) -> list[Path]:
-    """The group and the groups below it; an agent may remove one of them meanwhile."""
+    """The group and the groups below it. Another agent may remove one of them meanwhile."""
     try:
         return [group, *(one for one in group.glob("**/") if one != group)]
     except FileNotFoundError:
@@ -178,7 +181,7 @@ def _tree(group: Path) -> list[Path]:
 
 
 def _says(pid: str, group: Path) -> bool:
-    """Whether the process is in a group with the worker's, application's and our own name."""
+    """Whether the process is in a group that ends with steelyard/APPLICATION/WORKER."""
     try:
         memberships = Path("/proc", pid, "cgroup").read_text()
     except OSError:
@@ -193,7 +196,7 @@ def is_within(pid: int, group: Path) -> bool:
 
 
 def kill_members(group: Path) -> None:
-    """Kill all that is in a group, and all that it forks meanwhile."""
+    """Kill all processes of a group, and all that they fork meanwhile."""
     with contextlib.suppress(OSError):
         if (group / "cgroup.kill").exists():
             (group / "cgroup.kill").write_text("1")
@@ -206,7 +209,8 @@ def _kill_frozen(group: Path) -> None:
     try:
         for pid in members(group):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)  # a frozen process cannot end: its pid is its own
+                # a frozen process cannot end, so its pid is not reused
+                os.kill(pid, signal.SIGKILL)
     finally:
         (group / "freezer.state").write_text("THAWED")
 
@@ -218,7 +222,10 @@ def remove_group(group: Path) -> None:
 
 
 def ran_out_of_memory(group: Path) -> bool:
-    """Whether the kernel killed in this group (version 2, then 1 since Linux 4.13)."""
+    """Whether the kernel killed a process of this group for lack of memory.
+
+    Version 1 tells that since Linux 4.13.
+    """
     return any(
         int(_pairs(group / name).get("oom_kill", "0")) > 0
         for name in ("memory.events", "memory.oom_control")

@@ -1,4 +1,4 @@
-"""From the application's settings to a process: command, environment, groups, log."""
+"""Turns the application's settings into a process: command, environment, control groups, log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Launcher:
         self._logs = logs
 
     def launch(self, name: str, port: int, seal: Seal) -> tuple[Mark, Process]:
-        """Start one worker; raise StartError and leave nothing behind."""
+        """Start one worker; if that raises StartError, nothing of the worker is left."""
         command = fill_port(self._application.command, port)
         path = self._application.environment.get("PATH", os.environ.get("PATH"))
         check_command(command, self._application.directory, path)
@@ -59,6 +59,7 @@ class Launcher:
         joined = cgroup.joining(mark.groups, command)
         pid = spawn(joined, self._application.directory, environment, log)
         stat = read_stat(pid)
-        if stat is None:  # only where the agent inherited an ignored SIGCHLD
+        # the child is reaped at once only if the agent inherited an ignored SIGCHLD
+        if stat is None:
             raise StartError(f"{command[0]} ended at once")
         return stat.process

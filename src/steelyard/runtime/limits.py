@@ -1,4 +1,4 @@
-"""Which limits of a worker are really in force, and the groups that hold them."""
+"""The limits that this machine can enforce on a worker, and the control groups that hold them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CONTAINMENT = "containment"
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One limit that works: its controller, the place it works at, its value."""
+    """A limit that this machine can enforce: its controller, the place of its groups, its value."""
 
     hierarchy: cgroup.Hierarchy
     place: Path
@@ -29,15 +29,15 @@ class Limits:
     def __init__(self, root: Path, application: str, home: str, wanted: Allowance) -> None:
         self.notes: list[str] = []
         self._root = root
-        # Two agents with applications of one name have different folders, and may have workers
-        # of one name, too; these must not share a limit.
+        # Two agents may run applications of the same name, with workers of the same names. The hash
+        # of the state folder keeps them apart, so that they do not share a limit.
         folder = hashlib.md5(home.encode(), usedforsecurity=False).hexdigest()[:8]
         self._path = Path("steelyard") / f"{application}-{folder}"
         self._wanted = {"cpu": wanted.cpus, "memory": wanted.memory}
         self._limits: dict[str, Limit] = {}
 
     def open(self) -> None:
-        """Find out what can be limited here, and note what cannot."""
+        """Find out by trial which limits this machine can enforce, and note the others."""
         self.notes.clear()
         for controller, value in self._wanted.items():
             if value is not None:
@@ -46,7 +46,7 @@ class Limits:
 
     @property
     def allowance(self) -> Allowance:
-        """What is in force for every worker started from now on."""
+        """The limits in force for every worker started from now on."""
         cpu, memory = self._limits.get("cpu"), self._limits.get("memory")
         return Allowance(
             cpus=cgroup.cpu_quota(cpu.value) / cgroup.PERIOD if cpu else None,
@@ -55,11 +55,11 @@ class Limits:
 
     @property
     def contained(self) -> bool:
-        """Whether each worker has a control group by which all of it is known."""
+        """Whether each worker has a control group that holds all its processes."""
         return bool(self._limits)
 
     def make(self, name: str) -> tuple[Path, ...]:
-        """Create the groups of a worker: one per hierarchy."""
+        """Create the control groups of a worker, one per hierarchy."""
         groups = [
             cgroup.make_group(limit.hierarchy, limit.place, self._path / name, limit.value)
             for limit in self._limits.values()
@@ -67,7 +67,7 @@ class Limits:
         return tuple(dict.fromkeys(groups))
 
     def tidy(self, running: Collection[str]) -> None:
-        """Delete the groups of workers that ended while no agent looked."""
+        """Delete the groups of workers that ended while no agent was running."""
         for limit in self._limits.values():
             home = limit.place / self._path
             for group in home.iterdir() if home.is_dir() else ():
@@ -77,8 +77,10 @@ class Limits:
             cgroup.remove_group(home.parent)
 
     def _contain(self) -> None:
-        """Give each worker a group of its own, limited or not, by which all of it is known; where
-        that cannot be had nobody has asked for it, and nothing is noted."""
+        """Give each worker a group that holds all its processes, whether it has limits or not.
+
+        Nobody asked for this group, so a machine that cannot make one gets no note.
+        """
         hierarchy = cgroup.find_containment(self._root)
         if hierarchy is not None:
             self._try(_CONTAINMENT, hierarchy, 0.0)

@@ -1,7 +1,7 @@
-"""The workers' log files: one per worker, kept for a while after its end.
+"""The log files of workers: one per worker, kept for a while after the worker has ended.
 
-A log that is too large is rotated: its text moves to `NAME.log.1`, and the file begins anew. The
-worker keeps its descriptor, which appends, so its file cannot be renamed.
+A log that is too large is rotated: its text is copied to `NAME.log.1`, and the file is truncated.
+The file cannot be renamed, because the worker keeps its descriptor, which appends.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from steelyard.runtime.room import FULL, RESERVE, is_room, release, reserve, res
 
 log = logging.getLogger(__name__)
 
-KEPT = 20  # of ended workers: enough to see why the last ones died, and no disk fills up
-BLOCK = 64 * 1024  # bytes that are read at once by one that reads on
+KEPT = 20  # logs of ended workers: enough to see why the last ones died without filling the disk
+BLOCK = 64 * 1024  # bytes of one read when a log is followed
 NO_ROOM = (
     "the disk of the state folder is full: a worker that starts now keeps no log, and what others "
     "printed may be dropped"
@@ -34,7 +34,7 @@ NO_ROOM = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far a log has been read: how often it had been rotated, and how many bytes of it."""
+    """How far a log has been read: the number of rotations before, and the offset in the file."""
 
     turn: int = 0
     offset: int = 0
@@ -42,11 +42,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What was read of a log, and where to read on."""
+    """A piece of a log, and the place to continue reading."""
 
     text: bytes
     place: Place
-    gap: bool = False  # lines before this text were rotated away unread
+    gap: bool = False  # lines before this text were rotated away before they were read
 
 
 class LogFiles:
@@ -54,18 +54,19 @@ class LogFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()  # between one that rotates and those that read
-        self._turns: Counter[str] = Counter()  # rotations of each log that this process saw
-        self._full = False  # the disk is, and that was told
-        self._trouble = ""  # what else was told
+        self._lock = threading.Lock()  # held by whoever rotates or reads
+        # rotations of each log in the lifetime of this object
+        self._turns: Counter[str] = Counter()
+        self._full = False  # the disk is full, and the log says so
+        self._trouble = ""  # the last warning about other errors
 
     @property
     def notes(self) -> list[str]:
-        """What people should know."""
+        """Messages for people."""
         return [NO_ROOM] if self._full else []
 
     def open(self) -> None:
-        """Make the folder."""
+        """Create the folder."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -74,7 +75,7 @@ class LogFiles:
             ) from error
 
     def append(self, name: str) -> BinaryIO:
-        """The file that a worker prints to; on a full disk what the worker prints is dropped."""
+        """Open the file that a worker prints to; on a full disk, /dev/null in its place."""
         path = self._path(name)
         with suppress(_NoRoomError), self._noticing_full():
             file = path.open("ab")
@@ -88,16 +89,16 @@ class LogFiles:
         return Path(os.devnull).open("ab")
 
     def keep(self, name: str, text: str) -> None:
-        """Keep the text of a log that somebody else had; on a full disk the text is dropped."""
+        """Store log lines that a Docker engine kept; on a full disk they are dropped."""
         with suppress(_NoRoomError), self._noticing_full(), self._path(name).open("ab") as file:
             file.write(text.encode())
 
     def tail(self, name: str, lines: int) -> str:
-        """The last lines of a worker, running or not."""
+        """The last lines of a worker's log, whether the worker runs or not."""
         return self.begin(name, lines).text.decode(errors="replace")
 
     def begin(self, name: str, lines: int | None) -> Block:
-        """The last lines of a worker, and the place behind them; None: the place is the start."""
+        """The last lines of a worker's log and the place after them; with None, its start."""
         with self._lock:
             try:
                 with self._path(name).open("rb") as file:
@@ -114,7 +115,10 @@ class LogFiles:
             return Block(self._older(name, lines - text.count(b"\n")) + text, place)
 
     def read_on(self, name: str, place: Place) -> Block:
-        """The next block behind a place, over rotations; nothing is held open between two calls."""
+        """Read the next block from a place on, across rotations.
+
+        No file stays open between two calls.
+        """
         with self._lock:
             turn, path = self._turns[name], self._path(name)
             gap = place.turn < turn - 1
@@ -125,12 +129,13 @@ class LogFiles:
                 if text:
                     return Block(text, Place(place.turn, place.offset + len(text)), gap)
                 gap, place = gap or text is None, Place(turn)
-            offset = place.offset if place.offset <= _size(path) else 0  # somebody emptied it
+            # somebody truncated the file
+            offset = place.offset if place.offset <= _size(path) else 0
             text = _read_at(path, offset) or b""
             return Block(text, Place(turn, offset + len(text)), gap)
 
     def prune(self, running: Collection[str]) -> None:
-        """Delete the logs of ended workers but for the newest."""
+        """Delete the logs of ended workers except the newest."""
         ended = [path for path in self._folder.glob("*.log") if path.stem not in running]
         ended.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
         for path in ended[:KEPT]:
@@ -141,31 +146,30 @@ class LogFiles:
             self._turns.pop(path.stem, None)
 
     def look_after(self, running: Collection[str], size: int) -> None:
-        """Rotate what is larger than the size, and have room for what workers print next."""
+        """Rotate logs larger than `size`, and reserve room for the next lines of `running`."""
         trouble = ""
         try:
             self.rotate(size)
             room = [self._make_room(self._path(name)) for name in running]
             self._note_full(not (all(room) and is_room(self._folder)))
         except OSError as error:  # the folder was deleted, or its disk is broken
-            trouble = f"logs of workers cannot be looked after: {error}"
+            trouble = f"the logs of workers can be neither rotated nor given room: {error}"
         if trouble and trouble != self._trouble:
             log.warning("%s", trouble)
         self._trouble = trouble
 
     def rotate(self, size: int) -> None:
-        """Move the text of each file that is larger away, and empty the file.
+        """Move the text of each file larger than `size` to the old file, and truncate the file.
 
-        A line that its worker prints between the last look for more text and the emptying, which
-        are two system calls, is lost. On a full disk the old text is dropped: room for the gateway
-        is worth more.
+        A line that the worker prints between the last read and the truncation, which are two system
+        calls, is lost. On a full disk the old text is dropped: room for the gateway is worth more.
         """
         for path in self._folder.glob("*.log"):
             try:
                 if path.stat().st_size > size:
                     self._move_away(path)
             except FileNotFoundError:
-                continue  # it was pruned meanwhile
+                continue  # the file was pruned meanwhile
             except OSError as error:
                 log.warning("the log %s cannot be rotated: %s", path, error.strerror)
 
@@ -185,7 +189,7 @@ class LogFiles:
                 self._empty(path)
 
     def _make_room(self, path: Path) -> bool:
-        """Reserve room for the next lines; where there is none, at the price of the last ones."""
+        """Reserve room for the next lines; on a full disk, drop this log's old text to get it."""
         with self._lock, suppress(FileNotFoundError), path.open("rb+") as file:
             if reserved(path) >= RESERVE // 2 or _has_room(file):
                 return True
@@ -210,7 +214,7 @@ class LogFiles:
             raise _NoRoomError from error
 
     def _note_full(self, full: bool) -> None:
-        """Once, until there is room again."""
+        """Remember whether the disk is full, and log each change of that."""
         if full and not self._full:
             log.error("%s: %s", self._folder, NO_ROOM)
         if self._full and not full:
@@ -226,23 +230,23 @@ class LogFiles:
             return b""
 
     def _path(self, name: str) -> Path:
-        """The file of a worker; a name from outside must not lead out of the folder."""
+        """The log file of a worker; a name from outside must not lead out of the folder."""
         if not is_worker_name(name):
             raise UsageError(f"{name!r} cannot be the name of a worker")
         return self._folder / f"{name}.log"
 
 
 class _NoRoomError(Exception):
-    """The disk is full, and that was told."""
+    """The disk is full, and the log says so."""
 
 
 def _old(path: Path) -> Path:
-    """Where the text of a log goes when it is rotated; what was there before is dropped."""
+    """The file that takes the text of a log when it is rotated; its earlier text is dropped."""
     return path.with_name(f"{path.name}.1")
 
 
 def _read_at(path: Path, offset: int) -> bytes | None:
-    """A block of a file; None where there is no such file."""
+    """One block of a file; None if there is no such file."""
     try:
         with path.open("rb", buffering=0) as file:
             file.seek(offset)

@@ -1,9 +1,9 @@
-"""The mark a worker carries in its environment: how a later agent knows it as its own.
+"""The mark that a worker carries in its environment, by which a later agent recognises it.
 
-The environment a process was started with is readable in /proc for as long as it lives, is
-inherited by its children, and is there from the first moment. `register` helps out for programs
-that overwrite it. A mark proves nothing by itself, as every user can set variables: `seal` says
-which marks are an agent's.
+The environment that a process was started with can be read in /proc as long as the process lives,
+is inherited by its children, and is there from the first moment. `register` covers programs that
+overwrite their environment. A mark proves nothing by itself, as every user can set variables:
+`seal` tells which marks were made by an agent.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ _PORTS = range(1, 65536)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What identifies a worker, and what an adopting agent must know of it."""
+    """The identity of a worker, and the facts that an adopting agent needs."""
 
-    home: str  # the application's state folder: two agents of one name are told apart by it
+    home: str  # the application's state folder, which tells two agents of one name apart
     application: str
     name: str
     port: int
     allowance: Allowance = field(default_factory=Allowance)
-    groups: tuple[Path, ...] = ()  # its control groups
-    seal: str = ""  # over all of the above; empty: made by a version that did not sign marks
+    groups: tuple[Path, ...] = ()  # the worker's control groups
+    # the signature over all fields above; empty: made by a version that did not sign marks
+    seal: str = ""
 
     def variables(self) -> dict[str, str]:
         """The mark as environment variables."""
@@ -54,12 +55,12 @@ class Mark:
 
 
 def claims(environment: Mapping[str, str], home: str, application: str) -> bool:
-    """Whether a process says of itself that it is a worker of this application."""
+    """Whether this environment claims to be that of a worker of this application."""
     return (environment.get(_HOME), environment.get(_APPLICATION)) == (home, application)
 
 
 def read_mark(environment: Mapping[str, str]) -> Mark | None:
-    """The mark in an environment; None: there is none, or no agent wrote it like that."""
+    """Read the mark from an environment; None if no agent can have written it."""
     try:
         mark = Mark(
             home=environment[_HOME],
@@ -78,11 +79,11 @@ def read_mark(environment: Mapping[str, str]) -> Mark | None:
 def worker_environment(
     inherited: Mapping[str, str], added: Mapping[str, str], mark: Mark
 ) -> dict[str, str]:
-    """What a worker sees: the agent's environment without our own variables, the user's, the mark.
+    """A worker's environment: the agent's without our own variables, the user's settings, the mark.
 
-    Ours stay behind because they are the agent's settings, a token perhaps. SPT_NOENV asks the
-    setproctitle library, which gunicorn and Celery use, not to write the title over the
-    environment in memory: the mark would be gone from /proc.
+    Variables that begin with STEELYARD_ are left out, as they are the agent's settings, perhaps
+    with a token. SPT_NOENV asks the setproctitle library, which gunicorn and Celery use, not to
+    write the title over the environment in memory: /proc would no longer show the mark.
     """
     kept = {name: value for name, value in inherited.items() if not name.startswith(_PREFIX)}
     return {**kept, "HOST": "127.0.0.1", "SPT_NOENV": "1", **added, **mark.variables()}

@@ -1,11 +1,12 @@
-"""Orphans: what a worker leaves to init comes to the agent, where no control group can be made.
+"""Orphans: makes processes whose parent has ended children of the agent.
 
-The agent is a child subreaper then (PR_SET_CHILD_SUBREAPER, prctl(2)): a descendant whose parent
-has ended becomes the agent's child. Such a child is a worker's for certain: it is not in the
-agent's own session, and the agent starts nothing but workers in sessions of their own. Which
-worker's it is, nobody can tell. So it lives until no worker is left that could have started it.
+That is done where no control group can be made. The agent is a child subreaper then
+(PR_SET_CHILD_SUBREAPER, prctl(2)): a descendant whose parent has ended becomes the agent's child.
+Such a child certainly came from a worker: it is not in the agent's own session, and the agent
+starts nothing but workers in sessions of their own. But nobody can tell which worker it came from.
+So it lives until no worker is left that could have started it.
 
-Orphans of an adopted worker go to init, as that worker is not our descendant.
+Orphans of an adopted worker go to init, as that worker is not a descendant of this agent.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
 class Orphans:
-    """The children that this process has without having started them."""
+    """The children of this process that it did not start itself."""
 
     def __init__(self, workers: Callable[[], Collection[Process]]) -> None:
-        """`workers` are those whose leaders live."""
+        """`workers` returns the workers whose leaders live."""
         self._workers = workers
         self._before: set[Process] = set()
         self._ours = False
 
     def take(self) -> None:
-        """Have them come to this process from now on."""
+        """Let the orphans of our descendants become children of this process from now on."""
         self._before = {stat.process for stat in self._children()}
         self._ours = ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
     def left_by(self, worker: Process) -> list[Process]:
-        """Living orphans that this worker may have left, and no worker that lives."""
+        """Living orphans that this worker may have left, and no living worker can have left."""
         if not self._ours:
             return []
         children = self._children()
@@ -54,7 +55,7 @@ class Orphans:
         ]
 
     def reap(self, known: Collection[Process]) -> None:
-        """Take the zombies among them away; `known` are workers, which are reaped when swept."""
+        """Reap the zombies among the orphans, but not `known`, which are workers."""
         for stat in self._children() if self._ours else ():
             if not stat.alive and stat.process not in known and self._is_orphan(stat):
                 with contextlib.suppress(ChildProcessError):

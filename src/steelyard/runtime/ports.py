@@ -1,4 +1,4 @@
-"""Picking a port for a worker."""
+"""Picks a free port for a worker."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from steelyard.errors import StartError
 
 
 def free_port(bounds: tuple[int, int], taken: Collection[int], rng: random.Random) -> int:
-    """A port within the bounds that nobody listens on, nor `taken`.
+    """A port within the bounds that nobody listens on and that is not in `taken`.
 
-    The walk begins at random: a port given out is not bound before the worker has booted, and
-    two agents that count from the same end would choose the same one in that time.
+    The search begins at a random port: a worker binds its port only when it has booted, and two
+    agents that search from the same end would choose the same port in that time.
     """
     first, last = bounds
     count = last - first + 1
@@ -28,7 +28,7 @@ def free_port(bounds: tuple[int, int], taken: Collection[int], rng: random.Rando
 
 
 def is_free(port: int) -> bool:
-    """Whether 127.0.0.1 can be bound: not when someone listens there or on all addresses."""
+    """Whether 127.0.0.1:port can be bound; a listener there or on all addresses prevents it."""
     with socket.socket() as probe:
         try:
             probe.bind(("127.0.0.1", port))

@@ -2,12 +2,12 @@
 
 start ──> launch (own session, mark in environment) ────┐
                                                         ├─> watched ─> leader ends ─> the rest
-running ─> scan of the machine ─> adopt ────────────────┘              is swept ─> Exit
+running ─> scan of the machine ─> adopt ────────────────┘              is killed ─> Exit
 
-The worker is the leader of its session. It outlives the agent: nothing ties it to us but the
-mark, by which the next agent finds it again with `running`. It does not outlive itself: when
-the leader ends, for whatever reason, the rest of its session, its group, its control group (where
-we may make one) and everything that carries its mark is killed before the Exit is told.
+A worker is the leader of its session. It outlives the agent: nothing ties the worker to the agent
+but the mark, by which the next agent finds it with `running`. When the leader ends, for whatever
+reason, the rest of its session, its process group, its control group (where we may make one) and
+every process with its mark are killed before the Exit is reported.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from steelyard.runtime.worker import Worker, look_after
 
 log = logging.getLogger(__name__)
 
-TIDY_EVERY = 1.0  # seconds between two looks at the sizes of the logs
-READ_EVERY = 0.2  # seconds between two looks for new lines
+TIDY_EVERY = 1.0  # seconds between two checks of the logs' sizes
+READ_EVERY = 0.2  # seconds between two reads of a followed log
 
 
 class ProcessRuntime:
@@ -62,13 +62,13 @@ class ProcessRuntime:
         *,
         alone: bool = False,
     ) -> None:
-        """`alone`: this program starts no processes but workers, and may take their orphans."""
+        """`alone`: this program starts no processes but workers, so every orphan is a worker's."""
         self._application = application.name
         self._ports = runtime.ports
         self._home = str(folder.resolve())
         self._folder = folder
-        self._seal: Seal  # from `open` on
-        self._strangers: set[Process] = set()  # already told of
+        self._seal: Seal  # set by `open`
+        self._strangers: set[Process] = set()  # strangers that the log has named
         self._rng = rng
         self._clock = clock
         self._logs = LogFiles(folder / "logs")
@@ -86,11 +86,11 @@ class ProcessRuntime:
 
     @property
     def notes(self) -> list[str]:
-        """What was asked for and cannot be had on this machine."""
+        """Messages for people about settings that this machine cannot honour."""
         return [*self._limits.notes, *self._logs.notes]
 
     async def open(self) -> None:
-        """Find out what this machine can do, and adopt the workers that run on it."""
+        """Find out what this machine can enforce, and adopt the workers that run on it."""
         self._seal = open_seal(self._folder)
         self._logs.open()
         await asyncio.to_thread(self._limits.open)
@@ -103,10 +103,10 @@ class ProcessRuntime:
         self._tidying = asyncio.create_task(self._tidy())
 
     async def ping(self) -> None:
-        """The kernel is always there."""
+        """Always succeed: the kernel is always there."""
 
     async def close(self) -> None:
-        """Stop watching; the workers go on."""
+        """Stop watching; the workers go on running."""
         watches = [*self._watches.values(), *([self._tidying] if self._tidying else [])]
         for watch in watches:
             watch.cancel()
@@ -125,24 +125,25 @@ class ProcessRuntime:
             raise StartError(f"worker {name} runs already")
         taken = {worker.mark.port for worker in self._workers.values()}
         port = free_port(self._ports, taken, self._rng)
-        # Nothing is awaited from here on: `running`, whose scan may see the process at any time,
-        # goes on only when we know it, and so does not adopt it as a stranger.
+        # Nothing is awaited from here on. A scan by `running` may see the new process at any time,
+        # but its result is handled only after the worker is known, and so the worker is not taken
+        # for a stranger.
         launched = self._launcher.launch(name, port, self._seal)
         return self._watch(look_after(*launched, self._orphans))
 
     async def stop(self, name: str, grace: float) -> None:
-        """TERM to the group; after `grace`, KILL to everything that is left."""
+        """Send SIGTERM to the process group; after `grace` seconds, SIGKILL to all that is left."""
         worker = self._workers.get(name)
         if worker is not None:
             await stop(worker, grace)
 
     async def running(self) -> list[Running]:
-        """Scan the machine: adopt workers not known yet, kill remains of ones that ended."""
+        """Scan the machine: adopt workers not known yet, kill the remains of workers that ended."""
         found = await asyncio.to_thread(
             scan.find_marked, self._home, self._application, self._register, self._seal
         )
         known = {worker.process for worker in self._workers.values()}
-        # A worker that is just being started has its mark before it is in its control group.
+        # A worker that is just starting carries its mark before it is in its control group.
         self._tell_of([one for one in found.strangers if one.process not in known])
         for leader in scan.leaders(found.marked):
             self._adopt(leader)
@@ -152,12 +153,12 @@ class ProcessRuntime:
         return [worker.running for worker in self._workers.values() if not worker.dead]
 
     async def sample(self) -> dict[str, Sample]:
-        """The counters of all running workers; in a thread, for the walks through /proc."""
+        """Read the counters of all running workers; in a thread, as that walks through /proc."""
         processes = {name: worker.process for name, worker in self._workers.items()}
         return await asyncio.to_thread(sample_workers, processes, self._clock)
 
     async def exits(self) -> AsyncIterator[Exit]:
-        """Each end of a worker, once, until the runtime is closed."""
+        """Yield the end of each worker once, until the runtime is closed."""
         while (one := await self._exits.get()) is not None:
             yield one
 
@@ -168,13 +169,14 @@ class ProcessRuntime:
     async def lines(
         self, name: str, last: int | None, shown: Shown, *, follow: bool
     ) -> AsyncGenerator[Line]:
-        """The lines of the worker's log file; the time of a line is when it was found there."""
+        """Yield lines of the worker's log file; the time of a followed line is when it was read."""
         splitter = Splitter()
         block = await asyncio.to_thread(self._logs.begin, name, None if last is None else ALL)
         for text in newest(filter(shown, splitter.feed(block.text)), last):
             yield Line(text)
         while follow:
-            ended = name not in self._workers  # asked first: the file then has all that it printed
+            # checked before the read: if the worker has ended, the file is complete
+            ended = name not in self._workers
             block = await asyncio.to_thread(self._logs.read_on, name, block.place)
             if block.gap:
                 yield gap(time.time())
@@ -188,7 +190,7 @@ class ProcessRuntime:
             yield Line(text, time.time() if follow else None)
 
     def _tell_of(self, strangers: list[scan.Stranger]) -> None:
-        """Warn of each stranger once; nothing that a stranger wrote becomes part of the line."""
+        """Warn of each stranger once; no text written by a stranger enters the log line."""
         for one in strangers:
             if one.process not in self._strangers:
                 log.warning(
@@ -201,7 +203,8 @@ class ProcessRuntime:
     async def _tidy(self) -> None:
         while True:
             await asyncio.to_thread(self._logs.look_after, {*self._workers}, self._log_size)
-            for worker in self._workers.values():  # on a full disk some were not entered
+            # on a full disk, some workers could not be entered at first
+            for worker in self._workers.values():
                 if not self._register.has(worker.mark.name):
                     self._register.enter(worker.mark, worker.process)
             self._orphans.reap({worker.process for worker in self._workers.values()})
@@ -211,7 +214,7 @@ class ProcessRuntime:
         return {worker.process for worker in self._workers.values() if not worker.dead}
 
     def _adopt(self, found: scan.Marked) -> None:
-        """Look after a worker of an earlier agent, unless it is known or has just gone."""
+        """Watch a worker of an earlier agent, unless it is watched already or has just ended."""
         if found.mark.name not in self._workers:
             with contextlib.suppress(ProcessLookupError):
                 self._watch(look_after(found.mark, found.stat.process))

@@ -1,8 +1,8 @@
-"""What /proc tells of a process, read once per process.
+"""Reads facts about processes from /proc, with one read per process.
 
-One read of `/proc/PID/stat` gives parent, group, session, times and start together, 0.02 ms each;
-psutil has no sessions and reads the same file again for each question.
-Fields: proc_pid_stat(5), numbered there from 1.
+One read of `/proc/PID/stat` gives parent, group, session, times and start together, in 0.02 ms.
+psutil does not know sessions, and reads the same file again for each fact. Fields:
+proc_pid_stat(5), numbered there from 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process for good: pids are used again, a pid with a moment of start is not."""
+    """Identifies a process for good: a pid is reused, a pid with its time of start is not."""
 
     pid: int
     started: int  # clock ticks after boot
@@ -27,23 +27,23 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """One process at one moment."""
+    """The facts about one process at one moment."""
 
     process: Process
     state: str
     parent: int
     group: int
     session: int
-    cpu_seconds: float  # its own, and that of the children it has waited for
+    cpu_seconds: float  # of the process, and of the children it has waited for
 
     @property
     def alive(self) -> bool:
-        """A zombie (Z) or dead (X) process only waits to be waited for."""
+        """Whether the process is neither a zombie (Z) nor dead (X)."""
         return self.state not in "ZX"
 
 
 def read_stat(pid: int) -> Stat | None:
-    """The process with this pid now, a zombie included; None: there is none."""
+    """The process that has this pid now, a zombie included; None if there is none."""
     try:
         text = (PROC / str(pid) / "stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -52,9 +52,12 @@ def read_stat(pid: int) -> Stat | None:
 
 
 def parse_stat(pid: int, text: bytes) -> Stat:
-    """Field 2, the name, may hold spaces and brackets: fields count from the last bracket."""
+    """Parse the text of a stat file.
+
+    Field 2, the name, may hold spaces and brackets, so fields count from the last bracket.
+    """
     fields = text[text.rindex(b")") + 2 :].split()
-    times = fields[11:15]  # utime, stime, cutime, cstime: 14 to 17
+    times = fields[11:15]  # utime, stime, cutime, cstime: fields 14 to 17
     return Stat(
         process=Process(pid, int(fields[19])),
         state=fields[0].decode(),
@@ -73,7 +76,7 @@ def all_stats() -> Iterator[Stat]:
 
 
 def read_environment(pid: int) -> dict[str, str]:
-    """The environment the process was started with; empty where it cannot be read."""
+    """The environment that the process was started with; empty if it cannot be read."""
     try:
         text = (PROC / str(pid) / "environ").read_bytes()
     except OSError:
@@ -83,12 +86,12 @@ def read_environment(pid: int) -> dict[str, str]:
 
 
 def runs_as(pid: int, user: int) -> bool:
-    """Whether all of the process's user ids (real, effective, saved, file system) are this one."""
+    """Whether all user ids of the process (real, effective, saved, file system) are this one."""
     return users(pid) == {user}
 
 
 def users(pid: int) -> set[int]:
-    """All user ids of a process; none when the process has gone."""
+    """All user ids of a process; empty if the process has ended."""
     try:
         text = (PROC / str(pid) / "status").read_text(errors="replace")
     except OSError:
@@ -98,10 +101,10 @@ def users(pid: int) -> set[int]:
 
 
 def send(process: Process, number: signal.Signals) -> None:
-    """Signal exactly this process, never a later one with its pid.
+    """Signal exactly this process, never a later one with the same pid.
 
-    A pidfd pins what the pid means now; if that is the process we mean, the signal through the
-    pidfd reaches it or nobody.
+    A pidfd stands for the process that has the pid now. If that is the process we mean, a signal
+    through the pidfd reaches this process or none.
     """
     try:
         fd = os.pidfd_open(process.pid)

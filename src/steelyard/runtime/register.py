@@ -1,9 +1,9 @@
-"""The marks of running workers in files, for programs that lose theirs.
+"""Files with the marks of running workers, for programs that overwrite their environment.
 
-Some programs write a title over their environment in memory, and the mark with it: Ruby's `$0 =`
-(Puma), nginx, php-fpm, PostgreSQL. The file is the second source, never the only one: it counts
-for exactly the process it names, in this boot of the machine, and a worker whose agent was killed
-before it wrote the file is still known by its environment.
+Some programs write a title over their environment in memory, and over the mark with it: Ruby's `$0
+=` (Puma), nginx, php-fpm, PostgreSQL. The file is a second source, never the only one: it counts
+for exactly the process that it names, in this boot of the machine. A worker whose agent was killed
+before it wrote the file is still recognised by its environment.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from steelyard.runtime.procfs import PROC, Process
 
 
 class Register:
-    """A folder with a file per worker."""
+    """A folder with one file per worker."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def enter(self, mark: Mark, process: Process) -> None:
-        """Note a worker; a full disk is no reason to do without it."""
+        """Write the file of a worker; on a full disk, the worker runs without one."""
         entry = {
             "boot": _boot(),
             "pid": process.pid,
@@ -39,16 +39,16 @@ class Register:
             new.rename(self._folder / f"{mark.name}.json")
 
     def has(self, name: str) -> bool:
-        """Whether a worker was noted."""
+        """Whether the worker has a file."""
         return (self._folder / f"{name}.json").exists()
 
     def strike(self, name: str) -> None:
-        """Forget a worker that ended."""
+        """Delete the file of a worker that ended."""
         with contextlib.suppress(OSError):
             (self._folder / f"{name}.json").unlink()
 
     def entries(self) -> dict[Process, Mark]:
-        """The processes that were noted since the machine started, alive or not."""
+        """The processes entered since the machine booted, alive or not, each with its mark."""
         found: dict[Process, Mark] = {}
         boot = _boot()
         for path in self._folder.glob("*.json"):
@@ -60,14 +60,14 @@ class Register:
         return found
 
     def prune(self, running: Collection[str]) -> None:
-        """Forget the workers that ended while no agent looked."""
+        """Delete the files of workers that ended while no agent was running."""
         for path in self._folder.glob("*.json"):
             if path.stem not in running:
                 self.strike(path.stem)
 
 
 def _read_own(path: Path) -> bytes:
-    """The entry, if our own user wrote it: an entry says which process is a worker."""
+    """Read a file if our own user wrote it, since it decides which process is a worker."""
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_uid != os.geteuid():
             raise PermissionError(path)

@@ -1,10 +1,11 @@
-"""The counters of workers, each summed over its family of processes.
+"""The counters of workers, each summed over the worker's family of processes.
 
-Memory is anonymous and shared memory, without mapped files, which are page cache (core.usage).
-One process: RssAnon + RssShmem, exact. Several: pages shared since a fork would count once per
-process, so their proportional share is read from smaps_rollup, for which the kernel walks every
-page. Measured, 8 workers, one read each: `status` 0.2 ms at any size; `smaps_rollup` 7 ms at
-50 MB each, 36 ms at 400 MB, 131 ms at 1.5 GB. So the walk is kept for those that need it.
+Memory is anonymous and shared memory, without mapped files, which are page cache (core.usage). For
+a single process RssAnon + RssShmem is exact. With several processes, pages shared since a fork
+would count once per process; so each process's proportional share is read from smaps_rollup, for
+which the kernel walks every page. Measured with 8 workers, one read each: `status` takes 0.2 ms at
+any size; `smaps_rollup` takes 7 ms at 50 MB each, 36 ms at 400 MB, 131 ms at 1.5 GB. So
+smaps_rollup is read only for workers of several processes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def sample_workers(workers: Mapping[str, Process], clock: Callable[[], float]) -
 
 
 def sample_family(family: list[Stat], at: float) -> Sample:
-    """The counters of one worker; network: psutil and /proc count per machine, not per process."""
+    """The counters of one worker, without network: psutil and /proc count that per machine."""
     alive = [stat.process.pid for stat in family if stat.alive]
     return Sample(
         at=at,
@@ -46,7 +47,7 @@ def _own_memory(pid: int) -> int:
 
 
 def _shared_memory(pid: int) -> int:
-    """Its proportional share; where the kernel does not tell (before 5.9), its own view."""
+    """The proportional share; before Linux 5.9, which lacks it, the process's own figure."""
     return _kilobytes(PROC / str(pid) / "smaps_rollup", _SHARED) or _own_memory(pid)
 
 
@@ -56,13 +57,13 @@ def _kilobytes(path: Path, names: tuple[str, ...]) -> int:
 
 
 def cpu_wait(pid: int) -> float:
-    """Nanoseconds on a run queue, field 2 of schedstat, which is kept per thread."""
+    """Seconds that the threads of a process waited on a run queue: field 2 of schedstat, in ns."""
     threads = (PROC / str(pid) / "task").glob("*/schedstat")
     return sum(int(text.split()[1]) for path in threads if (text := _read(path))) / 1e9
 
 
 def _read(path: Path) -> str:
-    """A file of /proc; empty when the process has just gone or the kernel has no such file."""
+    """The text of a file in /proc; empty if the process or the file does not exist."""
     try:
         return path.read_text(errors="replace")
     except OSError:

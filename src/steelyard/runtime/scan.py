@@ -1,11 +1,11 @@
-"""Finding our workers, and what belongs to them, from nothing but the machine.
+"""Finds our workers, and the processes that belong to them, from the machine alone.
 
-A process is ours when the register names it, or when its mark carries our seal. A process that
-only claims to be ours is a stranger: it is told of, and otherwise left alone.
+A process is ours if the register names it, or if its mark carries our seal. A process that only
+claims to be ours is a stranger: it is logged, and otherwise left alone.
 
-The worker is the session leader: its end is the worker's end. Around it are its family (its
-session, and descendants that left it), and after it its remains (whatever of the family is left,
-told by session, group, control group or the inherited mark).
+The worker is the session leader: its end is the worker's end. A worker's family is its session, and
+descendants that left the session. A worker's remains are the members of its family that outlive it;
+they are recognised by session, process group, control group, or the inherited mark.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from steelyard.runtime.seal import Seal
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A living process that carries our mark."""
+    """A living process that carries a mark of ours."""
 
     stat: Stat
     mark: Mark
-    adoptable: bool  # may be a worker; another process can only be the remains of one
+    adoptable: bool  # may be a worker; False: it can only be the remains of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class Stranger:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All processes of the machine that are ours, and all that only say so."""
+    """All processes of the machine that are ours, and all that only claim to be."""
 
     marked: list[Marked]
     strangers: list[Stranger]
 
 
 def find_marked(home: str, application: str, register: Register, seal: Seal) -> Found:
-    """Look at every living process of the machine."""
+    """Examine every living process of the machine."""
     entries = register.entries()
     found = Found([], [])
     for stat in filter(lambda stat: stat.alive, all_stats()):
@@ -73,7 +73,8 @@ def find_marked(home: str, application: str, register: Register, seal: Seal) -> 
 def _judge(found: Found, stat: Stat, mark: Mark | None, seal: Seal) -> None:
     """Sort a process by its mark.
 
-    A child of a worker inherits the seal and may run as another user: such a process is no worker.
+    A child of a worker inherits the seal and may run as another user: such a process is not a
+    worker.
     """
     if mark is None:
         found.strangers.append(Stranger(stat.process, "its mark is malformed"))
@@ -88,7 +89,7 @@ def _judge(found: Found, stat: Stat, mark: Mark | None, seal: Seal) -> None:
 
 
 def leaders(marked: Iterable[Marked]) -> list[Marked]:
-    """The workers among them: of each name the session leader that is oldest.
+    """The workers among these processes: for each name, the oldest session leader.
 
     A helper that called setsid leads a session with the same mark, and is younger.
     """
@@ -102,7 +103,8 @@ def leaders(marked: Iterable[Marked]) -> list[Marked]:
 def families(workers: Iterable[Process]) -> dict[Process, list[Stat]]:
     """Each worker that lives, with its whole family, zombies included.
 
-    A zombie's CPU time counts until its parent waits for it; then it is part of the parent's.
+    A zombie's CPU time counts as its own until its parent waits for it, and as the parent's
+    afterwards.
     """
     stats = list(all_stats())
     now = {stat.process: stat for stat in stats if stat.alive}
@@ -118,10 +120,11 @@ def families(workers: Iterable[Process]) -> dict[Process, list[Stat]]:
 
 
 def may_own(leader: int, user: int) -> bool:
-    """Whether a socket of this user may be that of a worker, given by its leader's pid.
+    """Whether a socket of this user may belong to the worker whose leader has this pid.
 
-    A worker's command may give up the agent's user, so the family's own users count, too. Root
-    could do as it likes anyway, and a proxy of root's may listen for the worker.
+    A worker's command may change to another user than the agent's, so the users of its family
+    count, too. Root is always accepted: root could do as it likes anyway, and a proxy that runs as
+    root may listen on behalf of the worker.
     """
     if user in (0, os.geteuid()):
         return True
@@ -144,10 +147,10 @@ def _with_descendants(members: list[Stat], children: dict[int, list[Stat]]) -> l
 
 
 def remains(leader: Process, mark: Mark) -> list[Process]:
-    """Everything alive of a worker but its leader."""
+    """Every living process of a worker except its leader."""
     stats = [stat for stat in all_stats() if stat.alive and stat.process != leader]
     if any(stat.process.pid == leader.pid for stat in stats):
-        # The kernel gives a pid out again only when no session or group goes by it any more.
+        # The kernel reuses a pid only when no session or group has that number any more.
         led: list[Stat] = []
     else:
         led = [stat for stat in stats if leader.pid in (stat.session, stat.group)]
@@ -158,7 +161,7 @@ def remains(leader: Process, mark: Mark) -> list[Process]:
 
 
 def _is_of(stat: Stat, mark: Mark) -> bool:
-    """Whether the process inherited this mark; without a seal anybody could have written it."""
+    """Whether the process inherited this mark; a mark without a seal could be anybody's."""
     found = read_mark(read_environment(stat.process.pid))
     return (
         found is not None

@@ -1,8 +1,8 @@
-"""The seal on a worker's mark: proof that an agent of this state folder made the mark.
+"""The seal on a worker's mark proves that an agent of this state folder made the mark.
 
 Any user of the machine can start a process with our variables in its environment. The seal is an
 HMAC over the whole mark, keyed with a secret that only the owner of the state folder can read. A
-worker can read its own seal, but the seal fits no other name and no other port.
+worker can read its own seal, but that seal fits no other name and no other port.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ class Seal:
 
 
 def open_seal(folder: Path) -> Seal:
-    """The seal of a state folder; the first call makes the folder private and its secret."""
+    """Open the seal of a state folder; the first call creates its secret.
+
+    Every call makes the folder private.
+    """
     open_state_folder(folder)
     try:
         path = folder / _FILE

@@ -1,4 +1,4 @@
-"""Starting a command so that it outlives the agent."""
+"""Starts a command in such a way that it outlives the agent."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import BinaryIO
 
 from steelyard.errors import StartError
 
-_FORMATS = Path("/proc/sys/fs/binfmt_misc")  # beside `register` and `status`: others it can run
+# one file per extra executable format, beside `register` and `status`
+_FORMATS = Path("/proc/sys/fs/binfmt_misc")
 
 
 def fill_port(command: tuple[str, ...], port: int) -> tuple[str, ...]:
-    """`{port}` replaced in every word; other braces may be JSON or a template of the user's."""
+    """Replace `{port}` in every word; other braces may be JSON or a template of the user's."""
     return tuple(word.replace("{port}", str(port)) for word in command)
 
 
 def check_command(command: tuple[str, ...], directory: Path, path: str | None) -> None:
-    """Raise StartError for what would fail at exec; a shell in between could only say "127"."""
+    """Raise StartError if exec would fail; the shell that joins the groups would only say "127"."""
     if not command:
         raise StartError(
             "there is no command to start", hint="steelyard up -- COMMAND --port {port}"
@@ -44,19 +45,19 @@ def check_command(command: tuple[str, ...], directory: Path, path: str | None) -
 
 
 def _has_format(file: Path) -> bool:
-    """Whether the kernel may know how to run the file; a shell would take any text for a script."""
+    """Whether the kernel can run the file; a shell would take any text file for a script."""
     try:
         with file.open("rb") as opened:
             begin = opened.read(4)
     except OSError:
-        return True  # a file that only may be executed
+        return True  # the file may be executed, but not read
     return begin.startswith(b"#!") or begin == b"\x7fELF" or any(_FORMATS.glob("[!rs]*"))
 
 
 def spawn(
     command: tuple[str, ...], directory: Path, environment: Mapping[str, str], log: BinaryIO
 ) -> int:
-    """Start the command as leader of a session of its own; its pid."""
+    """Start the command as the leader of a new session; return its pid."""
     try:
         process = subprocess.Popen(
             command,
@@ -67,11 +68,11 @@ def spawn(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    except (OSError, ValueError) as error:  # for instance: exec format error, a zero byte
+    except (OSError, ValueError) as error:  # for instance a null byte in an argument
         raise StartError(
             f"{command[0]}: {error}", hint="try the command by hand in the same folder"
         ) from error
-    # We wait by pidfd. A Popen that is collected without a return code is waited for by the next
-    # Popen of the program, which would take the exit code away from us.
+    # We wait through a pidfd. If a Popen without a return code is garbage-collected, the next Popen
+    # of the program waits for its process, and the exit code is lost to us.
     process.returncode = 0
     return process.pid

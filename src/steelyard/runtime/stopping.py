@@ -1,4 +1,4 @@
-"""How a worker is stopped, whatever it is: asked once, and insisted on when its time is over."""
+"""Stops a worker of any runtime: asks it once to end, and kills it when its grace is over."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Protocol
 
 
 class Stoppable(Protocol):
-    """A worker that is looked after."""
+    """A worker that a runtime watches."""
 
-    over: asyncio.Event  # nothing of it is left
+    over: asyncio.Event  # set when nothing of the worker is left
 
     async def ask(self) -> None: ...
 
@@ -18,7 +18,7 @@ class Stoppable(Protocol):
 
 
 async def stop(worker: Stoppable, grace: float) -> None:
-    """Return when it is over. A `grace` of 0 insists at once."""
+    """Return when nothing of the worker is left; with `grace` 0, kill the worker at once."""
     if grace > 0:
         await worker.ask()
         with contextlib.suppress(TimeoutError):

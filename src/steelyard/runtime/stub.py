@@ -1,7 +1,8 @@
 """Workers that exist only in memory, for tests and the lab.
 
-A StubMachine is what workers run on and outlives the runtimes that look at it, as a real machine
-outlives agents. Everything that happens is scripted: nothing dies, fails or consumes by itself.
+A StubMachine stands for the machine that workers run on. It outlives the runtimes that use it, as a
+real machine outlives agents. Everything is scripted: no worker dies, fails or uses anything by
+itself.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from steelyard.errors import Fault, StartError, SteelyardError, UsageError
 from steelyard.runtime.base import Exit, Line, Running, Shown
 from steelyard.runtime.log_text import newest
 
-_LOOK_EVERY = 0.01  # seconds between two looks for new lines
+_LOOK_EVERY = 0.01  # seconds between two checks for new lines
 
 
 @dataclass(slots=True)
 class StubMachine:
-    """The workers there are, what they printed, and who wants to know when they end."""
+    """The workers that run, the lines they printed, and callbacks for their ends."""
 
     workers: dict[str, Running] = field(default_factory=dict)
     samples: dict[str, Sample] = field(default_factory=dict)
     logs: dict[str, list[str]] = field(default_factory=dict)
     watchers: list[Callable[[Exit], None]] = field(default_factory=list)
     starts: itertools.count[int] = field(default_factory=itertools.count)
-    away: str = ""  # why it cannot be asked; empty: it can
+    away: str = ""  # why the machine does not answer; empty: it answers
 
     def end(self, name: str, reason: str) -> None:
-        """The worker is gone, and every runtime that is open hears of it."""
+        """End a worker, and report that to every open runtime."""
         del self.workers[name]
         self.samples.pop(name, None)
         for watcher in self.watchers:
@@ -40,7 +41,7 @@ class StubMachine:
 
 
 class StubAwayError(SteelyardError):
-    """The machine was told to be away."""
+    """The stub machine does not answer, as the test demanded."""
 
     fault = Fault.MACHINE
     retry = True
@@ -50,8 +51,8 @@ class StubRuntime:
     """A runtime whose workers do what the test says."""
 
     kind = "stub"
-    notes: ClassVar[list[str]] = []  # a stub can do everything
-    first_port = 21000  # the n-th start gets the n-th port from here
+    notes: ClassVar[list[str]] = []  # a stub honours every setting
+    first_port = 21000  # each start gets the next port from here on
 
     def __init__(
         self, machine: StubMachine | None = None, clock: Callable[[], float] = lambda: 0.0
@@ -66,11 +67,11 @@ class StubRuntime:
         self.machine.end(name, reason)
 
     def set_sample(self, name: str, sample: Sample) -> None:
-        """What the worker's counters show from now on; `at` is set when they are read."""
+        """Set the worker's counters; `at` is set when they are read."""
         self.machine.samples[name] = sample
 
     def fail_next_start(self, reason: str) -> None:
-        """Let the next start that has not been spoken for fail."""
+        """Make the next start fail that is not already set to fail."""
         self._failures.append(reason)
 
     def write_log(self, name: str, line: str) -> None:
@@ -78,21 +79,21 @@ class StubRuntime:
         self.machine.logs[name].append(line)
 
     async def open(self) -> None:
-        """Hear of ends from now on."""
+        """Receive the ends of workers from now on."""
         self.machine.watchers.append(self._exits.put_nowait)
 
     async def ping(self) -> None:
-        """Answer, unless the machine was told to be away."""
+        """Answer, unless `away` is set."""
         if self.machine.away:
             raise StubAwayError(self.machine.away)
 
     async def close(self) -> None:
-        """Hear of ends no longer."""
+        """Receive the ends of workers no longer."""
         self.machine.watchers.remove(self._exits.put_nowait)
         self._exits.put_nowait(None)
 
     async def start(self, name: str) -> Running:
-        """A worker is there at once, unless it was told to fail."""
+        """Start a worker at once, unless the start is set to fail."""
         await self.ping()
         if name in self.machine.workers:
             raise StartError(f"worker {name} runs already")
@@ -106,7 +107,7 @@ class StubRuntime:
         return worker
 
     async def stop(self, name: str, grace: float) -> None:
-        """A worker ends at once: politely, or killed without grace."""
+        """End a worker at once: with exit code 0, or killed if there is no grace."""
         await self.ping()
         if name in self.machine.workers:
             self.machine.end(name, "exit code 0" if grace > 0 else "killed by SIGKILL")
@@ -117,17 +118,17 @@ class StubRuntime:
         return list(self.machine.workers.values())
 
     async def sample(self) -> dict[str, Sample]:
-        """The counters that were set."""
+        """The counters that the test set."""
         now = self._clock()
         return {name: replace(sample, at=now) for name, sample in self.machine.samples.items()}
 
     async def exits(self) -> AsyncIterator[Exit]:
-        """Each end of a worker, once, until the runtime is closed."""
+        """Yield the end of each worker once, until the runtime is closed."""
         while (one := await self._exits.get()) is not None:
             yield one
 
     async def logs(self, name: str, lines: int) -> str:
-        """What the worker printed."""
+        """The last lines that the worker printed."""
         if name not in self.machine.logs:
             raise UsageError(f"no log of a worker {name!r}")
         kept = self.machine.logs[name][-lines:] if lines > 0 else []
@@ -136,7 +137,7 @@ class StubRuntime:
     async def lines(
         self, name: str, last: int | None, shown: Shown, *, follow: bool
     ) -> AsyncGenerator[Line]:
-        """What the worker printed, and with `follow` what it prints until it ends."""
+        """Yield the lines that the worker printed; with `follow`, go on until it ends."""
         await self.logs(name, 0)
         printed = self.machine.logs[name]
         told = len(printed)

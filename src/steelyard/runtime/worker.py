@@ -1,8 +1,8 @@
-"""One worker process that is looked after, from now to its end.
+"""Watches one worker process until its end.
 
-A pidfd tells of its end, be it our child or an earlier agent's. Until we reap a child its pid,
-and with it the number of its session and group, belongs to nobody else; so the reason is read
-first, then the remains are swept, then it is reaped.
+A pidfd reports the end of the process, be it our child or one of an earlier agent. Until we reap a
+child, no other process gets its pid, nor its session or group that number. So the reason of the end
+is read first, then the remains are killed, and then the child is reaped.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ DAEMON = " and left processes behind: the command has to stay in the foreground"
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A worker, and what has been asked of it."""
+    """A worker process, and the requests that were made of it."""
 
     mark: Mark
     process: Process
     pidfd: int
-    asked: bool = False  # to end
-    insisted: bool = False  # that it end at once
-    dead: bool = False  # its leader is
-    over: asyncio.Event = field(default_factory=asyncio.Event)  # nothing of it is left
-    orphans: Orphans | None = None  # where no control group tells what belongs to it
+    asked: bool = False  # the worker was asked to end
+    insisted: bool = False  # the worker was killed
+    dead: bool = False  # the leader of its session has ended
+    # set when nothing of the worker is left
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    orphans: Orphans | None = None  # given where no control group holds the worker's processes
 
     @property
     def running(self) -> Running:
@@ -48,20 +49,23 @@ class Worker:
         )
 
     async def ask(self) -> None:
-        """TERM to the group, once: some servers take a second one for impatience."""
+        """Send SIGTERM to the process group, once: some servers take a second one as "hurry"."""
         if not self.asked and is_now(self.process):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGTERM)
         self.asked = True
 
     async def insist(self) -> None:
-        """KILL to all of it; what forks away meanwhile is swept when the leader has ended."""
+        """Send SIGKILL to all processes.
+
+        Processes that are forked meanwhile are killed after the leader has ended.
+        """
         self.asked = self.insisted = True
         send(self.process, signal.SIGKILL)
         await self._kill_remains()
 
     async def end(self) -> str:
-        """Wait until nothing of it is left; why it ended."""
+        """Wait until nothing of the worker is left; return the reason of its end."""
         await wait_for_end(self.pidfd)
         self.dead = True
         reason = end_reason(self.pidfd)
@@ -72,13 +76,14 @@ class Worker:
         return reason
 
     def let_go(self) -> None:
-        """Look after it no longer."""
+        """Stop watching the worker."""
         os.close(self.pidfd)
 
     async def _sweep(self) -> None:
-        """Wait for the remains to end; after a TERM that we sent they may do so by themselves.
+        """Wait until the remains have ended.
 
-        A shell dies of TERM at once, while the server it started still finishes its requests.
+        Kill them, unless SIGTERM was sent and the grace still runs: a shell dies of SIGTERM at
+        once, while the server that it started still finishes its requests.
         """
         spared = self.asked and not self.insisted
         while left := await (self._remains() if spared else self._kill_remains()):
@@ -102,7 +107,7 @@ class Worker:
 
 
 def look_after(mark: Mark, process: Process, orphans: Orphans | None = None) -> Worker:
-    """Get hold of a worker; ProcessLookupError: it has just gone."""
+    """Begin to watch a worker; raise ProcessLookupError if it has just ended."""
     pidfd = os.pidfd_open(process.pid)
     if not is_now(process):
         os.close(pidfd)
@@ -124,7 +129,7 @@ async def wait_for_process(process: Process) -> None:
 
 
 async def wait_for_end(pidfd: int) -> None:
-    """Return when the process has ended: its pidfd is readable then."""
+    """Return when the process has ended: its pidfd becomes readable then."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     loop.add_reader(pidfd, ended.set)
@@ -135,11 +140,11 @@ async def wait_for_end(pidfd: int) -> None:
 
 
 def end_reason(pidfd: int) -> str:
-    """Why it ended; the zombie stays."""
+    """Why the process ended; its zombie is not reaped."""
     try:
         info = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOWAIT)
     except ChildProcessError:
-        return "gone"  # not our child: only its parent is told the code
+        return "gone"  # the process is not our child, and only a parent is told the exit code
     if info is None:
         return "gone"
     if info.si_code == os.CLD_EXITED:
@@ -148,7 +153,7 @@ def end_reason(pidfd: int) -> str:
 
 
 def reap(pidfd: int) -> None:
-    """Take the zombie away, if it is our child."""
+    """Reap the zombie, if it is our child."""
     with contextlib.suppress(ChildProcessError):
         os.waitid(os.P_PIDFD, pidfd, os.WEXITED)
 

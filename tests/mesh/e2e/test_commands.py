@@ -123,7 +123,7 @@ def test_nobody_there_is_told(tmp_path: Path) -> None:
     """If no node is there, `mesh status` says what to look at."""
     done = run("status", "--join", "tcp/127.0.0.1:1", "--patience", "1")
     assert done.returncode == 1
-    assert "nobody is there" in done.stdout
+    assert "no node or client answers" in done.stdout
 
 
 def test_an_error_is_a_sentence() -> None:

@@ -1,4 +1,4 @@
-"""Pools for tests that look at one thing."""
+"""Pools for the tests of mesh/execution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tests.mesh.execution.stage import Stage
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Stage]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("PYTHONUNBUFFERED", raising=False)  # or it would be it that C's output shows
+        # otherwise C's output would show up because of the variable
+        patch.delenv("PYTHONUNBUFFERED", raising=False)
         stage = Stage(2)
         yield stage
     stage.pool.close()
@@ -20,7 +21,7 @@ def shared() -> Iterator[Stage]:
 
 @pytest.fixture
 def stage(shared: Stage) -> Iterator[Stage]:
-    """Two children; after whatever a test did, the pool works as before."""
+    """A pool of two children; whatever a test did, it must work as before."""
     yield shared
     assert shared.value("add", 1, 2) == 3
     assert shared.pool.free == 2
@@ -28,7 +29,7 @@ def stage(shared: Stage) -> Iterator[Stage]:
 
 @pytest.fixture
 def alone() -> Iterator[Stage]:
-    """One child."""
+    """A pool of one child."""
     stage = Stage(1)
     yield stage
     stage.pool.close()

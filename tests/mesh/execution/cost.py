@@ -1,10 +1,11 @@
-"""`make mesh-pool`: what a unit costs in a pool, and what a crash does.
+"""`make mesh-pool`: the cost of a unit in a pool, and of a crash.
 
-Units that spin for a millisecond, four children, kept in flight in batches of eight as a node does;
-ProcessPoolExecutor with the same function, one by one and in chunks of eight. Wall overhead is what
-a unit took beyond its share of the cores; CPU is the parent's. All in turn, in one run: only ratios
-count on a busy machine. Then the time from a crash to the next outcome of the same, only child, and
-what starting a new interpreter instead of forking takes.
+Units spin for a millisecond on four children, and are kept in flight in batches of eight, as a node
+does; ProcessPoolExecutor runs the same function one by one and in chunks of eight. The overhead in
+wall time is what a unit took beyond its share of the cores; the CPU time is the parent's. All
+contenders take turns in one run: on a busy machine only ratios count. Then the script measures the
+time from a crash to the next outcome of the same, only child, and the start of a new interpreter,
+which forking avoids.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def ours(units: int) -> None:
                 begun += BATCH
             ended += done.get()
 
-    run(0, BATCH * CHILDREN)  # children are there, and have imported
+    run(0, BATCH * CHILDREN)  # now the children have started, and have imported
     with timed("pool, batches of 8", units):
         run(10**6, units)
     pool.close()
@@ -96,7 +97,7 @@ def crash() -> float:
 
 
 def spawn() -> float:
-    """Seconds for a new interpreter to have imported what a child needs."""
+    """Seconds for a new interpreter to import what a child needs."""
     began = time.perf_counter()
     code = f"import steelyard.mesh.execution.child, {HERE}"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,4 +1,4 @@
-"""A module whose import ends the process, but in the test that only looks at it."""
+"""A module whose import ends the process, except in the test that only inspects it."""
 
 import os
 

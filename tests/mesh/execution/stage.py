@@ -1,4 +1,4 @@
-"""A pool, and what it told."""
+"""A pool for tests, and its outcomes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 120.0  # seconds; nothing that works takes so long
 
 
 class Stage:
-    """A pool, and what it told."""
+    """A pool, and its outcomes."""
 
     def __init__(self, children: int, preload: tuple[str, ...] = ()) -> None:
         self._told: queue.Queue[Outcome] = queue.Queue()

@@ -1,4 +1,4 @@
-"""What units print."""
+"""Capturing what units print."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from steelyard.mesh.execution.outcome import Kind
 from tests.mesh.execution.stage import PATIENCE, Stage
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.xdist_group("capture")  # most of them share a pool
+pytestmark = pytest.mark.xdist_group("capture")  # most tests of this file share a pool
 
 
 def test_everything_that_is_printed_is_captured(stage: Stage) -> None:
-    """From Python, from C, through descriptors, by programs, in order, and of this unit only."""
+    """Output from Python, C, descriptors and programs is captured, in order, for this unit only."""
     got = stage.run("print_everywhere")
     assert got.output.decode().splitlines() == [
         "from Python",
@@ -29,12 +29,12 @@ def test_everything_that_is_printed_is_captured(stage: Stage) -> None:
 
 
 def test_the_next_unit_of_a_child_prints_from_the_beginning(alone: Stage) -> None:
-    """Nothing is left of what was printed before, not even its place."""
+    """The output of earlier units is gone, and so is the file position."""
     assert [alone.run("print_much", 3).output for _ in range(2)] == [b"xxxthe end\n"] * 2
 
 
 def test_of_much_output_the_end_is_kept(stage: Stage) -> None:
-    """And how much there was before."""
+    """The end of long output is kept, with a note about the rest."""
     output = stage.run("print_much", 1_000_000).output
     assert len(output) < 20_000
     assert output.endswith(b"xthe end\n")
@@ -44,7 +44,7 @@ def test_of_much_output_the_end_is_kept(stage: Stage) -> None:
 def test_output_without_end_is_thrown_away(
     alone: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before it fills the machine; the unit goes on."""
+    """Endless output is discarded before it fills the machine, and the unit goes on."""
     monkeypatch.setattr(capture, "FULL", 1000)
     note, go = tmp_path / "note", tmp_path / "go"
     ticket = alone.start("print_and_wait", 2000, str(note), str(go))

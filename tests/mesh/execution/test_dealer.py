@@ -1,3 +1,5 @@
+"""The dealer: which child gets which unit, and which unit is blamed for a child's end."""
+
 from __future__ import annotations
 
 import pytest
@@ -33,7 +35,7 @@ def quick(children: int) -> Dealer:
 
 
 def test_units_are_spread_before_any_child_has_two() -> None:
-    """The emptiest child is next."""
+    """The child with the fewest units is next."""
     dealer = Dealer(3)
     dealer.take(units(1, 2, 3, 4))
     assert sorted(deal(dealer)) == [(0, 1), (0, 4), (1, 2), (2, 3)]
@@ -41,7 +43,7 @@ def test_units_are_spread_before_any_child_has_two() -> None:
 
 
 def test_free_counts_children_without_work() -> None:
-    """One unit each, as if they were spread."""
+    """`free` counts the children that would be idle if all units were spread."""
     dealer = Dealer(3)
     assert dealer.free == 3
     dealer.take(units(1, 2))
@@ -49,10 +51,11 @@ def test_free_counts_children_without_work() -> None:
 
 
 def test_long_units_are_given_one_at_a_time() -> None:
-    """What takes long waits in the backlog, where any child can have it."""
+    """Long units wait in the backlog, where any child can take them."""
     dealer = Dealer(1)
     dealer.take(units(1, 2, 3, 4, 5))
-    assert deal(dealer) == [(0, 1), (0, 2), (0, 3), (0, 4)]  # it is not known yet that they do
+    # it is not known yet that they are long
+    assert deal(dealer) == [(0, 1), (0, 2), (0, 3), (0, 4)]
     for ticket in (1, 2, 3):
         dealer.finish(0, ticket, 1.0)
         assert deal(dealer) == []
@@ -61,7 +64,7 @@ def test_long_units_are_given_one_at_a_time() -> None:
 
 
 def test_short_units_are_given_ahead() -> None:
-    """As many as make up some milliseconds, and then there is time to sleep."""
+    """A child gets as many short units as make up 150 ms, so that the pool can sleep."""
     dealer = Dealer(1)
     dealer.take(units(*range(1, 200)))
     for ticket in range(1, 100):
@@ -72,14 +75,14 @@ def test_short_units_are_given_ahead() -> None:
 
 
 def test_of_very_short_units_a_child_has_not_too_many() -> None:
-    """A child's socket has room for some hundreds."""
+    """A child's socket has room for only some hundreds of units."""
     dealer = quick(1)
     dealer.take(units(*range(1, 200)))
     assert len(deal(dealer)) == DEEPEST
 
 
 def test_what_no_child_has_can_be_withdrawn() -> None:
-    """In the order in which it came, and is forgotten."""
+    """Withdrawn units come in the order of their arrival, and are forgotten."""
     dealer = quick(1)
     dealer.take(units(*range(1, DEEPEST + 17), deadline=1.0))
     assert len(deal(dealer)) == DEEPEST
@@ -94,7 +97,7 @@ def test_what_no_child_has_can_be_withdrawn() -> None:
 
 
 def test_a_child_whose_socket_was_full_gets_units_again_when_all_were_taken_back() -> None:
-    """There will be no answer that says so."""
+    """If all units were taken back, no answer will come that opens the child again."""
     dealer = quick(1)
     dealer.take(units(1, 2))
     ((_, first), (number, second)) = dealer.deal()
@@ -104,7 +107,7 @@ def test_a_child_whose_socket_was_full_gets_units_again_when_all_were_taken_back
 
 
 def test_nothing_is_behind_a_unit_that_takes_long() -> None:
-    """Its child gets no more before its answer."""
+    """A child with a long unit gets no more units before its answer."""
     dealer = quick(2)
     dealer.take(units(1, 2, 3, 4))
     deal(dealer)
@@ -121,7 +124,7 @@ def test_nothing_is_behind_a_unit_that_takes_long() -> None:
 
 
 def test_a_unit_that_was_lost_with_all_children_is_not_withdrawn() -> None:
-    """If it happens to it again, it is to blame: that must not be forgotten."""
+    """If a lost unit is lost again, it is to blame: the first loss must not be forgotten."""
     dealer = Dealer(1)
     dealer.take(units(1, 2))
     deal(dealer)
@@ -131,7 +134,7 @@ def test_a_unit_that_was_lost_with_all_children_is_not_withdrawn() -> None:
 
 
 def test_what_a_busy_child_has_not_begun_goes_to_an_idle_one() -> None:
-    """The dealer says whom to take from, and deals out what came back."""
+    """The dealer names the child to take units from, and deals them out again."""
     dealer = quick(2)
     dealer.take(units(1, 2, 3, 4))
     assert sorted(deal(dealer)) == [(0, 1), (0, 3), (1, 2), (1, 4)]
@@ -145,7 +148,7 @@ def test_what_a_busy_child_has_not_begun_goes_to_an_idle_one() -> None:
 
 
 def test_a_socket_without_room() -> None:
-    """The unit goes back to the front, and the child gets nothing until it has answered."""
+    """The unit returns to the front, and the child gets nothing until it has answered."""
     dealer = quick(1)
     dealer.take(units(1, 2, 3))
     deals = dealer.deal()
@@ -158,7 +161,7 @@ def test_a_socket_without_room() -> None:
 
 
 def test_the_unit_that_was_running_is_to_blame_and_no_other() -> None:
-    """Those behind it are dealt out again, in order."""
+    """The units behind the one to blame are dealt out again, in order."""
     dealer = quick(1)
     dealer.take(units(1, 2, 3))
     deal(dealer)
@@ -172,7 +175,7 @@ def test_the_unit_that_was_running_is_to_blame_and_no_other() -> None:
 
 @pytest.mark.parametrize("slot", [IDLE, running(1)])
 def test_nobody_is_blamed_for_an_end_between_units(slot: Slot) -> None:
-    """The slot names none, or one that had answered."""
+    """If the slot names no unit, or one that was answered, no unit is to blame."""
     dealer = quick(1)
     dealer.take(units(1, 2))
     deal(dealer)
@@ -182,7 +185,7 @@ def test_nobody_is_blamed_for_an_end_between_units(slot: Slot) -> None:
 
 
 def test_a_deadline_counts_from_the_call() -> None:
-    """Neither the wait nor the import is the unit's, and the import has its own limit."""
+    """Waiting and importing do not count, and the import has a limit of its own."""
     dealer = quick(1)
     dealer.take(units(1, 2, deadline=2.0))
     deal(dealer)
@@ -197,7 +200,7 @@ def test_a_deadline_counts_from_the_call() -> None:
 
 
 def test_a_unit_that_hangs_is_killed_for() -> None:
-    """Its child is killed once, and the end is its outcome."""
+    """The child is killed once, and its end is the unit's outcome."""
     dealer = Dealer(1)
     dealer.take(units(1, deadline=2.0))
     deal(dealer)
@@ -209,7 +212,7 @@ def test_a_unit_that_hangs_is_killed_for() -> None:
 
 
 def test_a_kill_that_comes_too_late_hits_an_innocent_who_is_run_again() -> None:
-    """The condemned unit had answered; the next one has done nothing wrong."""
+    """If the condemned unit had answered, the next one is not to blame, and runs again."""
     dealer = quick(1)
     dealer.take(units(1, 2, deadline=2.0))
     deal(dealer)
@@ -220,7 +223,7 @@ def test_a_kill_that_comes_too_late_hits_an_innocent_who_is_run_again() -> None:
 
 
 def test_who_crashes_before_our_kill_has_crashed() -> None:
-    """Another signal than ours tells."""
+    """Another signal than ours shows that the unit crashed by itself."""
     dealer = Dealer(1)
     dealer.take(units(1))
     deal(dealer)
@@ -231,7 +234,7 @@ def test_who_crashes_before_our_kill_has_crashed() -> None:
 
 
 def test_a_child_that_is_being_killed_gets_nothing() -> None:
-    """It would be lost work."""
+    """A unit given to such a child would be lost work."""
     dealer = Dealer(1)
     dealer.take(units(1))
     deal(dealer)
@@ -263,7 +266,7 @@ def test_a_ticket_is_used_once() -> None:
 
 
 def test_nothing_is_taken_back_for_a_child_that_is_being_killed() -> None:
-    """It has none, but gets none either: the pool would take back and deal out for ever."""
+    """Such a child is idle, but gets no units: the pool would take back and deal for ever."""
     dealer = quick(2)
     dealer.take(units(1, 2, 3, 4))
     deal(dealer)
@@ -278,7 +281,7 @@ def test_nothing_is_taken_back_for_a_child_that_is_being_killed() -> None:
 
 
 def test_a_child_that_has_begun_nothing_is_at_nothing() -> None:
-    """Whatever the number in its slot is."""
+    """If the phase is idle, the ticket in the slot does not count."""
     dealer = Dealer(1)
     dealer.take(units(0, deadline=1.0))
     deal(dealer)

@@ -1,4 +1,4 @@
-"""Units that do to their children what they can."""
+"""Units that harm their children in every way they can."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from steelyard.mesh.execution.outcome import Kind
 from tests.mesh.execution.stage import PATIENCE, Stage, gone, why
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.xdist_group("harm")  # most of them share a pool
+pytestmark = pytest.mark.xdist_group("harm")  # most tests of this file share a pool
 
 
 def test_a_unit_that_leaves_no_descriptors_hurts_nobody_else() -> None:
-    """Large arguments come as a file: a child that cannot open it ends, and another one does."""
+    """A child without descriptors cannot open large arguments and ends; the next one can."""
     alone = Stage(1)
     assert alone.value("use_up_descriptors") > 0
     assert len(alone.value("echo", bytes(1_000_000))) == 1_000_000
@@ -36,7 +36,7 @@ def test_a_unit_that_leaves_no_descriptors_hurts_nobody_else() -> None:
 def test_a_crash_is_the_units_own(
     stage: Stage, name: str, args: Any, how: str, printed: bytes
 ) -> None:
-    """How its child ended, and what it printed before."""
+    """The outcome tells how the child ended, and what it printed before."""
     got = stage.run(name, *args)
     assert got.kind is Kind.CRASHED
     assert how in why(got).message
@@ -44,7 +44,7 @@ def test_a_crash_is_the_units_own(
 
 
 def test_a_child_that_cannot_say_what_happened_ends_alone(stage: Stage, tmp_path: Path) -> None:
-    """A daemon closes everything; its sibling is at work all the while."""
+    """A unit closes all descriptors of its child; its sibling goes on working."""
     note, go = tmp_path / "note", tmp_path / "go"
     innocent = stage.start("note_and_wait", str(note), str(go))
     wait_until(note.exists, PATIENCE)
@@ -54,20 +54,20 @@ def test_a_child_that_cannot_say_what_happened_ends_alone(stage: Stage, tmp_path
 
 
 def test_what_a_unit_started_ends_with_its_child(stage: Stage, tmp_path: Path) -> None:
-    """Also when it is the unit that ends the child."""
+    """Programs that a unit started end with its child, even if the unit ends the child."""
     note = tmp_path / "note"
     assert stage.run("start_and_leave", str(note)).kind is Kind.CRASHED
     wait_until(lambda: gone(int(note.read_text())), PATIENCE)
 
 
 def test_when_memory_is_short_children_go_first(stage: Stage) -> None:
-    """The kernel takes a unit, which is tried again, and not the node."""
+    """The kernel kills a unit, which is tried again, and not the node."""
     score = Path(f"/proc/{stage.value('pid')}/oom_score_adj")
     assert int(score.read_text()) >= 500
 
 
 def test_in_a_batch_exactly_the_poison_is_blamed(stage: Stage) -> None:
-    """Units queued behind it at the same child are run; each has one outcome."""
+    """Units behind a poisonous one at the same child are run; each has one outcome."""
     poison = {3, 4, 11, 27}
     batch = [
         stage.unit("leave", 1) if number in poison else stage.unit("echo", number)
@@ -83,7 +83,7 @@ def test_in_a_batch_exactly_the_poison_is_blamed(stage: Stage) -> None:
 
 
 def test_a_hang_ends_at_its_deadline_and_those_behind_it_go_on(alone: Stage) -> None:
-    """Even one that no thread of its process could end."""
+    """A hang is ended even if no thread of its process could end it."""
     assert alone.value("add", 1) == 1
     batch = [alone.unit("hang", deadline=0.2), *(alone.unit("echo", n) for n in range(5))]
     alone.pool.start_all(batch)
@@ -99,14 +99,14 @@ def test_a_deadline_that_is_met_does_nothing(stage: Stage) -> None:
 
 
 def test_memory_beyond_the_allowance_is_refused(stage: Stage) -> None:
-    """The unit, and nobody else, hears of it; without an allowance there is none."""
+    """Only the unit itself gets an error; without an allowance there is no limit."""
     assert stage.run("allocate", 200_000_000, memory=50_000_000).kind is Kind.EXCESS
     assert stage.value("allocate", 20_000_000, memory=50_000_000) == 20_000_000
     assert stage.value("allocate", 200_000_000) == 200_000_000
 
 
 def test_a_unit_that_forks_answers_once(stage: Stage) -> None:
-    """The other process ends where the unit does."""
+    """The forked process ends where the unit ends."""
     ticket = stage.start("fork")
     assert wire.unpack(stage.outcome(ticket).value) == "parent"
     assert stage.value("add", 1) == 1

@@ -34,7 +34,7 @@ def keeper() -> Iterator[Keeper]:
 
 
 def turn(keeper: Keeper) -> None:
-    """Wait for whatever comes next, and attend to it."""
+    """Wait for the next events, and handle them."""
     ready = keeper.selector.select(PATIENCE)
     assert ready, "nothing happened"
     for key, _ in ready:
@@ -48,21 +48,21 @@ def start(keeper: Keeper, count: int, name: str, *args: object, **limits: float)
 
 
 def run(keeper: Keeper, count: int, *what: object) -> None:
-    """Until all of these are done."""
+    """Run units until all of them are done."""
     start(keeper, count, *what)
     while len(keeper.dealer):
         turn(keeper)
 
 
 def test_who_has_nothing_ahead_is_looked_at_all_the_time(keeper: Keeper) -> None:
-    """Its next answer is one that somebody waits for."""
+    """Somebody waits for the next answer of a child that has no work in advance."""
     run(keeper, 5, "spin", 1)
     start(keeper, 1, "spin", 1)
     assert keeper.nap == 0
 
 
 def test_who_has_a_lot_ahead_may_be_left_alone(keeper: Keeper) -> None:
-    """For half of it, a tenth of a second at most; less while there are deadlines."""
+    """The nap lasts half of the work in advance, at most 0.1 s, and less with deadlines."""
     run(keeper, 20, "rest", 0)
     start(keeper, 3, "rest", 0)
     assert 0 < keeper.nap <= keeper.dealer.slack / 2
@@ -82,7 +82,7 @@ def test_large_answers_do_not_wait_until_the_socket_is_full(keeper: Keeper) -> N
 
 
 def test_a_childs_end_ends_a_nap_and_an_answer_does_not(keeper: Keeper) -> None:
-    """The unit that it was at must be tried again, while answers can wait."""
+    """The running unit must be tried again at once, while answers can wait."""
     start(keeper, 1, "add", 1)
     assert keeper.selector.select(PATIENCE)  # the answer is there
     assert keeper.bell.poll(0) == []
@@ -96,7 +96,7 @@ def test_a_childs_end_ends_a_nap_and_an_answer_does_not(keeper: Keeper) -> None:
 
 @pytest.mark.parametrize("whose", ["child", "nursery"])
 def test_what_was_answered_before_the_end_counts(keeper: Keeper, whose: str) -> None:
-    """Nobody has read it yet; the unit is neither blamed nor run again."""
+    """An answer that nobody has read yet counts: its unit is neither blamed nor run again."""
     start(keeper, 1, "add", 1)
     assert keeper.selector.select(PATIENCE)  # the answer is there
     if whose == "child":
@@ -112,7 +112,7 @@ def test_what_was_answered_before_the_end_counts(keeper: Keeper, whose: str) -> 
 def test_a_unit_that_is_cancelled_in_a_child_that_is_being_killed_does_not_run_again(
     keeper: Keeper, tmp_path: Path
 ) -> None:
-    """The child was condemned for another, which had answered by then."""
+    """The child was condemned for another unit, which had answered by then."""
     notes, go = [tmp_path / "first", tmp_path / "second"], tmp_path / "go"
     start(keeper, 1, "note_and_wait", str(notes[0]), str(go))
     start(keeper, 1, "note_and_wait", str(notes[1]), str(tmp_path / "never"))
@@ -130,7 +130,7 @@ def test_a_unit_that_is_cancelled_in_a_child_that_is_being_killed_does_not_run_a
 def test_a_nursery_that_cannot_be_told_anything_is_ended(
     keeper: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it was to do would not be done, ever."""
+    """A lost order would never be carried out."""
     note = tmp_path / "note"
     start(keeper, 1, "note_and_wait", str(note), str(tmp_path / "never"))
     wait_until(note.exists, PATIENCE)
@@ -143,7 +143,7 @@ def test_a_nursery_that_cannot_be_told_anything_is_ended(
 
 
 def test_no_child_is_killed_for_a_unit_that_has_ended(keeper: Keeper) -> None:
-    """Its answer may be there, though nobody has read it."""
+    """A unit's answer may be there, though nobody has read it."""
     start(keeper, 1, "add", 1)
     start(keeper, 1, "rest", 0)
     assert keeper.selector.select(PATIENCE)
@@ -153,7 +153,7 @@ def test_no_child_is_killed_for_a_unit_that_has_ended(keeper: Keeper) -> None:
 
 
 def test_a_new_child_is_not_at_what_the_last_one_was(keeper: Keeper) -> None:
-    """Or a unit that is given to it seems to have taken long already."""
+    """Otherwise a unit of the new child would seem to have run for long already."""
     start(keeper, 1, "leave", 3)
     while not keeper.outbox:
         turn(keeper)
@@ -162,7 +162,7 @@ def test_a_new_child_is_not_at_what_the_last_one_was(keeper: Keeper) -> None:
 
 @contextmanager
 def no_descriptors() -> Iterator[None]:
-    """This process can open nothing more."""
+    """Inside the block, this process cannot open any descriptor."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
     try:
@@ -184,7 +184,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_nursery_that_cannot_be_started_again_is_tried_on(
     keeper: Keeper, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Units go elsewhere meanwhile; then all is as before, and nothing is left open."""
+    """Units fail meanwhile; afterwards all works as before, and nothing is left open."""
     before = descriptors()
     start(keeper, 2, "rest", 0)
     with no_descriptors():
@@ -210,7 +210,7 @@ def test_a_nursery_that_cannot_be_started_again_is_tried_on(
 
 @pytest.mark.usefixtures("impatient")
 def test_a_child_that_cannot_be_forked_again_is_not_missing_for_ever(keeper: Keeper) -> None:
-    """All of them begin anew."""
+    """If a child cannot be replaced, all children start over."""
     start(keeper, 1, "leave", 1)
     with no_descriptors():
         while not keeper._is_lost:
@@ -226,7 +226,7 @@ def test_a_child_that_cannot_be_forked_again_is_not_missing_for_ever(keeper: Kee
 def test_a_nursery_that_does_not_come_up_is_ended(
     monkeypatch: pytest.MonkeyPatch, impatient: None
 ) -> None:
-    """What it was to import is left to the children."""
+    """Modules that a nursery failed to preload are left to the children."""
     keeper = Keeper(1, ["tests.mesh.execution.endless"])
     with monkeypatch.context() as patch:
         patch.setattr("steelyard.mesh.execution.keeper.START_LIMIT", 0.0)
@@ -240,7 +240,7 @@ def test_a_nursery_that_does_not_come_up_is_ended(
 
 @pytest.mark.usefixtures("impatient")
 def test_nurseries_that_did_not_start_are_forgotten_when_one_does(keeper: Keeper) -> None:
-    """Only of those in a row some are too many."""
+    """Failed starts count only if they come in a row."""
     run(keeper, 1, "add", 1)
     for _ in range(GIVE_UP):
         keeper._brood.end()
@@ -254,7 +254,7 @@ def test_nurseries_that_did_not_start_are_forgotten_when_one_does(keeper: Keeper
 
 
 def test_what_is_taken_back_leaves_nothing_open(keeper: Keeper, tmp_path: Path) -> None:
-    """Large arguments are on their way as files."""
+    """Descriptors of large arguments are closed when their units are taken back."""
     note = tmp_path / "note"
     start(keeper, 1, "note_and_wait", str(note), str(tmp_path / "never"))
     wait_until(note.exists, PATIENCE)
@@ -265,7 +265,7 @@ def test_what_is_taken_back_leaves_nothing_open(keeper: Keeper, tmp_path: Path) 
 
 
 def test_a_brood_that_fails_half_way_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither files nor processes."""
+    """A brood that cannot be completed leaves neither descriptors nor processes."""
     files = [capture.create()]
     before, processes = descriptors() - 1, psutil.Process().children()
 

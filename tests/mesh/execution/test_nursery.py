@@ -34,7 +34,7 @@ time.sleep(1000)
 def test_a_unit_that_is_cancelled_does_not_run_again_after_its_nursery(
     alone: Stage, tmp_path: Path
 ) -> None:
-    """It was being killed when all children were lost."""
+    """The unit's child was being killed when all children were lost."""
     note = tmp_path / "note"
     ticket = alone.start("note_and_wait", str(note), str(tmp_path / "go"))
     wait_until(note.exists, PATIENCE)
@@ -46,7 +46,7 @@ def test_a_unit_that_is_cancelled_does_not_run_again_after_its_nursery(
 
 
 def test_the_nursery_may_die(alone: Stage, tmp_path: Path) -> None:
-    """Another one takes its place, and nobody is blamed."""
+    """Another nursery replaces it, and no unit is blamed."""
     batch = [alone.unit("kill_nursery_once", str(tmp_path / "mark")), alone.unit("echo", 1)]
     alone.pool.start_all(batch)
     values = [wire.unpack(alone.outcome(ticket).value) for ticket, _ in batch]
@@ -54,7 +54,7 @@ def test_the_nursery_may_die(alone: Stage, tmp_path: Path) -> None:
 
 
 def test_preloading_what_cannot_be_imported_hurts_nobody() -> None:
-    """A module that ends the nursery is left to the children, who say so."""
+    """A module that ends the nursery is left to the children, which report it."""
     stage = Stage(1, preload=(f"{HERE}.broken", f"{HERE}.deadly"))
     assert stage.value("add", 1) == 1
     assert stage.run(f"{HERE}.deadly:f").kind is Kind.CRASHED
@@ -70,20 +70,20 @@ def test_what_starts_threads_is_not_preloaded() -> None:
 
 
 def test_a_nursery_ends_quietly_when_its_pool_was_killed() -> None:
-    """Also when that had not read all that it was told, which resets their connection."""
+    """Messages that the killed pool had not read reset the connection, which is no error."""
     pools, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     slots, fd = Slots.create(1)
     os.close(fd)
     with its, ThreadPoolExecutor() as threads:
         run = threads.submit(Nursery(its, slots).run)
-        assert pools.recv(256, socket.MSG_PEEK) == b"up"  # it is told, and does not take it
+        assert pools.recv(256, socket.MSG_PEEK) == b"up"  # the message is there, and is not taken
         pools.close()
         run.result(PATIENCE)
     slots.close()
 
 
 def test_a_child_that_cannot_be_forked_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pool asks again in a moment: it may be the machine that has no room."""
+    """The pool asks again in a moment, as the machine may have no room for a process."""
 
     def full() -> int:
         raise BlockingIOError
@@ -103,7 +103,7 @@ def test_a_child_that_cannot_be_forked_is_told_of(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("whom", ["node", "nursery"])
 def test_children_die_with_their_parents(whom: str, tmp_path: Path) -> None:
-    """Killed with -9, while a unit holds the interpreter's lock: it ends all the same."""
+    """A unit that holds the interpreter's lock ends, too, when a parent is killed with -9."""
     note = tmp_path / "note"
     words = [sys.executable, "-c", PARENT, f"{HERE}.units:start_and_hang", str(note)]
     with subprocess.Popen(words) as node:

@@ -1,4 +1,4 @@
-"""A pool with real children: what goes in, what comes out, and in which order."""
+"""A pool with real children: the units that go in, and the outcomes that come out."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from steelyard.mesh.execution.unit import Unit
 from tests.mesh.execution.stage import HERE, PATIENCE, Stage, gone, why
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.xdist_group("pool")  # most of them share one
+pytestmark = pytest.mark.xdist_group("pool")  # most tests of this file share a pool
 
 
 def test_a_function_is_called_with_its_arguments(stage: Stage) -> None:
-    """By name, in another process, and timed."""
+    """The function is found by name, runs in another process, and is timed."""
     got = stage.run("add", 1, 2)
     assert (got.kind, wire.unpack(got.value), got.output) == (Kind.VALUE, 3, b"")
     assert 0 <= got.seconds < PATIENCE
@@ -36,12 +36,12 @@ def test_a_function_is_called_with_its_arguments(stage: Stage) -> None:
 
 
 def test_a_decorated_function_is_run_as_it_is_decorated(stage: Stage) -> None:
-    """What its module holds under the name is what is called."""
+    """The object that the module holds under the name is called."""
     assert stage.value("decorated", 1) == 2
 
 
 def test_large_arrays_go_both_ways(stage: Stage) -> None:
-    """Larger than any socket's buffer, and read-only where they arrive."""
+    """Arrays larger than any socket's buffer arrive, and are read-only there."""
     array = numpy.arange(1_000_000, dtype="f8")
     assert (stage.value("double", array) == array * 2).all()
     assert stage.value("is_writeable", array) is False
@@ -74,7 +74,7 @@ def test_what_a_unit_raises(stage: Stage, name: str, args: Any, type_: str, said
 
 
 def test_arguments_that_are_of_no_use_are_told(stage: Stage) -> None:
-    """As an error of the unit, whose function was not called; its child goes on."""
+    """Malformed arguments fail the unit without a call; its child goes on."""
     ticket, unit = stage.unit("echo", 1)
     stage.pool.start(ticket, replace(unit, arguments=b"\xc1"))
     failure = why(stage.outcome(ticket))
@@ -84,7 +84,7 @@ def test_arguments_that_are_of_no_use_are_told(stage: Stage) -> None:
 
 
 def test_an_answer_without_its_value_is_none() -> None:
-    """The pool had no descriptor left for it; the unit is tried again."""
+    """If the pool had no descriptor left for a value, the unit counts as crashed."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     send_answer(theirs, 7, Kind.VALUE, [bytes(1_000_000)], b"", 0.5)
     with ours, theirs:
@@ -98,7 +98,7 @@ def test_an_answer_without_its_value_is_none() -> None:
 
 
 def test_not_all_of_a_huge_exception_is_sent(stage: Stage) -> None:
-    """Its beginning and its end."""
+    """The beginning and the end of a huge message are sent."""
     failure = why(stage.run("fail_at_length", 10_000_000))
     assert failure.message.startswith("xxx")
     assert len(failure.message) + len(failure.traceback) < 200_000
@@ -115,15 +115,15 @@ def test_not_all_of_a_huge_exception_is_sent(stage: Stage) -> None:
     ],
 )
 def test_an_unknown_function_is_explained(stage: Stage, name: str, said: str) -> None:
-    """What is missing, and where."""
+    """The message tells what is missing, and where."""
     got = stage.run(name)
     assert got.kind is Kind.UNKNOWN
     assert said in why(got).message
 
 
 def test_what_is_behind_a_slow_unit_goes_to_others(stage: Stage, tmp_path: Path) -> None:
-    """Units that were handed out ahead are taken back while the child is busy."""
-    for _ in range(20):  # short ones, so that many are given ahead
+    """Units that were handed out in advance are taken back while the child is busy."""
+    for _ in range(20):  # short ones, so that many are given in advance
         stage.value("add", 1)
     go = tmp_path / "go"
     slow, *rest = [stage.unit("wait_for", str(go)), *(stage.unit("echo", n) for n in range(30))]
@@ -135,7 +135,7 @@ def test_what_is_behind_a_slow_unit_goes_to_others(stage: Stage, tmp_path: Path)
 
 
 def test_nothing_stays_behind_a_slow_unit_while_there_is_always_more(tmp_path: Path) -> None:
-    """Nor do others ever run out of work, so that it would be taken back for them."""
+    """Units are taken back even if no other child ever runs out of work."""
 
     class Endless(Stage):
         def _tell(self, outcomes: Sequence[Outcome]) -> None:
@@ -158,7 +158,7 @@ def test_nothing_stays_behind_a_slow_unit_while_there_is_always_more(tmp_path: P
 
 
 def test_cancelling_a_unit_that_runs(stage: Stage, tmp_path: Path) -> None:
-    """Its child is killed, and with it what it started."""
+    """The child is killed, together with the programs that it started."""
     note = tmp_path / "note"
     ticket = stage.start("start_and_hang", str(note))
     wait_until(note.exists, PATIENCE)
@@ -169,7 +169,7 @@ def test_cancelling_a_unit_that_runs(stage: Stage, tmp_path: Path) -> None:
 
 
 def test_cancelling_units_that_wait(alone: Stage, tmp_path: Path) -> None:
-    """At the child or in the backlog; those not cancelled are run."""
+    """Units at the child and in the backlog are cancelled; the others are run."""
     note, go = tmp_path / "note", tmp_path / "go"
     first = alone.start("note_and_wait", str(note), str(go))
     wait_until(note.exists, PATIENCE)
@@ -182,12 +182,12 @@ def test_cancelling_units_that_wait(alone: Stage, tmp_path: Path) -> None:
     go.touch()
     assert alone.outcome(first).kind is Kind.VALUE
     assert [wire.unpack(alone.outcome(ticket).value) for ticket, _ in batch[1::2]] == [1, 3, 5]
-    alone.pool.cancel(first)  # over and done with
+    alone.pool.cancel(first)  # it has ended, so this does nothing
     assert alone.value("add", 1) == 1
 
 
 def test_what_no_child_has_begun_can_be_recalled(alone: Stage, tmp_path: Path) -> None:
-    """It has no outcome then; what runs goes on, and what comes later is run."""
+    """Recalled units have no outcome; the running one goes on, and later ones are run."""
     note, go = tmp_path / "note", tmp_path / "go"
     first = alone.start("note_and_wait", str(note), str(go))
     wait_until(note.exists, PATIENCE)
@@ -204,7 +204,7 @@ def test_what_no_child_has_begun_can_be_recalled(alone: Stage, tmp_path: Path) -
 
 
 def test_a_new_child_whose_socket_was_full_works_on_when_all_was_taken_back(tmp_path: Path) -> None:
-    """Outcomes may be the reason for a recall, at once, when the child has read nothing yet."""
+    """A delivery may recall units at once, before the new child has read any."""
     back: list[int] = []
 
     class Recalling(Stage):
@@ -214,13 +214,13 @@ def test_a_new_child_whose_socket_was_full_works_on_when_all_was_taken_back(tmp_
             super()._tell(outcomes)
 
     stage = Recalling(1)
-    for _ in range(60):  # short ones, so that many are given ahead
+    for _ in range(60):  # short ones, so that many are given in advance
         stage.value("add", 1)
     bad, large = stage.unit("kill_self"), bytes(30_000)
     others = [stage.unit("echo", large) for _ in range(20)]
     stage.pool.start_all([bad, *others])
     assert stage.outcome(bad[0]).kind is Kind.CRASHED
-    done = {ticket for ticket, _ in others} - set(back)  # the new child may have begun already
+    done = {ticket for ticket, _ in others} - set(back)  # the new child may have begun some already
     assert len(done) < 20
     assert {stage.outcome(ticket).kind for ticket in done} <= {Kind.VALUE}
     assert stage.value("add", 1) == 1
@@ -240,7 +240,7 @@ sys.exit(any(stage.outcome(ticket).kind is not Kind.VALUE for ticket, _ in batch
 
 
 def test_more_large_values_than_the_kernel_lets_a_user_send_at_once() -> None:
-    """They go as files, of which so many may be under way as may be open; root is exempt."""
+    """The kernel limits the descriptors in flight by those that may be open, except for root."""
     drop = ["setpriv", "--bounding-set=-sys_resource,-sys_admin"] if os.getuid() == 0 else []
     words = [*drop, sys.executable, "-c", UNPRIVILEGED]
     done = subprocess.run(words, timeout=PATIENCE, capture_output=True, text=True)
@@ -248,7 +248,7 @@ def test_more_large_values_than_the_kernel_lets_a_user_send_at_once() -> None:
 
 
 def test_a_closed_pool_is_silent_and_leaves_nothing(tmp_path: Path) -> None:
-    """Children are gone when close returns, what they started soon after."""
+    """The children are gone when close returns, and what they started soon after."""
     stage, note = Stage(1), tmp_path / "note"
     stage.start("start_and_hang", str(note))
     wait_until(note.exists, PATIENCE)
@@ -260,7 +260,7 @@ def test_a_closed_pool_is_silent_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_deliver_may_start_the_next_unit() -> None:
-    """From the pool's own thread."""
+    """`deliver` may start units from the pool's own thread, and may raise."""
     results: queue.Queue[int] = queue.Queue()
 
     def deliver(outcomes: Sequence[Outcome]) -> None:

@@ -1,3 +1,5 @@
+"""Packing values as bytes and unpacking them."""
+
 from __future__ import annotations
 
 import contextlib
@@ -51,12 +53,12 @@ ARRAYS = [
 @settings(max_examples=60)
 @given(VALUES)
 def test_values_come_back_as_they_were(value: Any) -> None:
-    """What is plain goes there and back."""
+    """Plain values survive packing and unpacking."""
     assert unpack(pack(value)) == value
 
 
 def test_tuples_are_lists_but_as_keys() -> None:
-    """A list cannot be one; arrays beside them are no obstacle."""
+    """Tuples become lists, except as keys, where a list is impossible."""
     keys = {(1, ("a", 2)): (3, 4), "plain": {(): None}}
     assert unpack(pack(keys)) == {(1, ("a", 2)): [3, 4], "plain": {(): None}}
     back = unpack(pack([keys, numpy.arange(3)]))
@@ -66,7 +68,7 @@ def test_tuples_are_lists_but_as_keys() -> None:
 
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda array: f"{array.dtype}-{array.shape}")
 def test_arrays_come_back_beside_other_things(array: Any) -> None:
-    """Type, shape and content are kept, in any layout."""
+    """Type, shape and content are kept, in any memory layout."""
     back = unpack(pack({"before": 1, "arrays": [array, array], "after": 2j}))
     assert (back["before"], back["after"]) == (1, 2j)
     for one in back["arrays"]:
@@ -76,7 +78,7 @@ def test_arrays_come_back_beside_other_things(array: Any) -> None:
 
 
 def test_an_array_is_neither_copied_into_pieces_nor_out_of_the_message() -> None:
-    """Packing hands out the array's own memory, and what arrives is a view of the message."""
+    """Packing yields the array's own memory, and the unpacked array is a view of the message."""
     array = numpy.arange(1000)
     pieces = pack_parts([array])
     assert any(
@@ -90,7 +92,7 @@ def test_an_array_is_neither_copied_into_pieces_nor_out_of_the_message() -> None
 
 
 def test_numpy_scalars_and_tuples_arrive_as_what_is_next_to_them() -> None:
-    """A scalar becomes Python's, a tuple a list."""
+    """A numpy scalar becomes Python's, a tuple becomes a list."""
     assert unpack(pack((numpy.int64(7), numpy.float32(0.5), numpy.bool_(True)))) == [7, 0.5, True]
     assert unpack(pack([numpy.complex64(1 + 2j), numpy.complex128(3j)])) == [1 + 2j, 3j]
     assert math.isnan(unpack(pack(numpy.float64("nan"))))
@@ -109,13 +111,13 @@ def test_numpy_scalars_and_tuples_arrive_as_what_is_next_to_them() -> None:
     ],
 )
 def test_what_cannot_be_sent_is_named(value: object, said: str) -> None:
-    """The error names the type, and says what would do."""
+    """The error names the type, and the types that can be sent."""
     with pytest.raises(WireError, match=said):
         pack({"deep": [value]})
 
 
 def test_what_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By who packs it: messages around it count bytes in 32 bits."""
+    """A value is refused if its length does not fit into the 32 bits of a message."""
     monkeypatch.setattr(wire, "MOST", 1000)
     assert len(pack(bytes(990))) <= 1000
     for large in (bytes(1001), [numpy.zeros(100), numpy.zeros(100)]):
@@ -137,21 +139,21 @@ def test_what_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_is_no_value_is_refused(data: bytes) -> None:
-    """Nonsense is an error of one kind."""
+    """Malformed bytes raise WireError."""
     with pytest.raises(WireError):
         unpack(data)
 
 
 @given(st.binary())
 def test_any_bytes_are_a_value_or_refused(data: bytes) -> None:
-    """No message can raise anything else."""
+    """No message can raise any other error."""
     for message in (data, b"\xc1\0\0\0" + data):
         with contextlib.suppress(WireError):
             unpack(message)
 
 
 def test_calls_and_failures() -> None:
-    """Both have a form of their own."""
+    """Calls and failures survive packing and unpacking."""
     assert unpack_call(pack_call(1, "a", key=[2])) == ([1, "a"], {"key": [2]})
     failure = Failure("KeyError", "'x'", "Traceback …")
     assert unpack_failure(pack_failure(failure)) == failure

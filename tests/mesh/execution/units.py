@@ -1,4 +1,4 @@
-"""Functions that the tests have run as units; most of them misbehave."""
+"""Functions that the tests run as units; most of them misbehave."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def fail_and_leave() -> None:
 
 
 def fail_beyond_words() -> None:
-    """Python cannot format it: the line is no text."""
+    """Raise an error that Python cannot format, as its line is not a text."""
     raise SyntaxError("odd", ("file", 1, 2, 7))
 
 
 def fail_with_a_name() -> None:
-    raise ValueError("no file " + os.fsdecode(b"\xff"))  # as os.listdir has them
+    raise ValueError("no file " + os.fsdecode(b"\xff"))  # as os.listdir returns such names
 
 
 def fail_at_length(size: int) -> None:
@@ -102,7 +102,7 @@ def fail_at_length(size: int) -> None:
 
 
 def use_up_descriptors() -> int:
-    """And leave none to whoever runs here next."""
+    """Use up all descriptors, so that the next unit of this child finds none."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     kept = []
     with contextlib.suppress(OSError):
@@ -130,7 +130,7 @@ def kill_self() -> None:
 
 
 def kill_nursery_once(mark: str) -> str:
-    """End the process that forks, the first time."""
+    """Kill the process that forks children, but only the first time."""
     if not Path(mark).exists():
         Path(mark).touch()
         os.kill(os.getppid(), signal.SIGKILL)
@@ -139,7 +139,7 @@ def kill_nursery_once(mark: str) -> str:
 
 
 def hang() -> None:
-    """Hold the interpreter's lock, for good: no thread of this process can help."""
+    """Hold the interpreter's lock for ever, so that no thread of this process can act."""
     libc = ctypes.PyDLL(None)
     while True:
         libc.sleep(1000)
@@ -152,7 +152,7 @@ def wait_for(path: str) -> str:
 
 
 def write_note(note: str, *numbers: int) -> None:
-    """All of it at once: a test that sees the file reads it."""
+    """Write a note at once: a test that sees the file can read all of it."""
     draft = Path(f"{note}.draft")
     draft.write_text(" ".join(map(str, numbers)))
     draft.rename(note)
@@ -187,7 +187,7 @@ def allocate(size: int) -> int:
 
 
 def fork() -> str:
-    """Come back twice, in two processes; first in the one that should not."""
+    """Return twice, in two processes, first in the forked one."""
     forked = os.fork()
     if not forked:
         return "child"

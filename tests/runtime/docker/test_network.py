@@ -1,4 +1,4 @@
-"""The application's network: made, shared, left alone, removed."""
+"""The application's network: created, shared, left alone, removed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "steelyard-app"
 
 
 def create(docker: Engine, **labels: str) -> str:
-    """Its id. The engine makes a second one of the same name, as long as nobody says otherwise."""
+    """Create a network and return its id; the engine allows a second one of the same name."""
     wish = {f"steelyard.{name}": value for name, value in labels.items()}
     return str(docker.ask("POST", "/networks/create", {"Name": NAME, "Labels": wish})["Id"])
 
@@ -36,7 +36,7 @@ def networks(docker: Engine) -> list[str]:
 async def test_a_name_in_use_is_told(
     docker: Engine, tmp_path: Path, labels: dict[str, str], who: str
 ) -> None:
-    """With who uses it; and their network stays."""
+    """The error names the owner of the network, and the network stays."""
     create(docker, **labels)
     with pytest.raises(UsageError, match=f"the network {NAME} is in use by {who}") as told:
         await docker_runtime(tmp_path).open()
@@ -46,7 +46,7 @@ async def test_a_name_in_use_is_told(
 
 
 async def test_one_made_for_the_application_is_used_and_left(docker: Engine, make: Make) -> None:
-    """As Compose makes it, with our label."""
+    """A network with our label, as Compose makes it, is used and not removed."""
     create(docker, application="app")
     runtime = await make("sleep", "1000")
     await runtime.start("one")
@@ -55,13 +55,13 @@ async def test_one_made_for_the_application_is_used_and_left(docker: Engine, mak
     await runtime.close()
     assert NAME in networks(docker)
     docker.ask("DELETE", f"/networks/{NAME}")
-    await runtime.open()  # for the fixture to close
+    await runtime.open()  # the fixture closes it again
 
 
 async def test_it_stays_with_the_workers_and_goes_with_the_last(
     docker: Engine, tmp_path: Path
 ) -> None:
-    """An agent that leaves its workers leaves them their network."""
+    """An agent that leaves its workers running leaves their network, too."""
     first = docker_runtime(tmp_path)
     await first.open()
     await first.start("one")
@@ -75,7 +75,7 @@ async def test_it_stays_with_the_workers_and_goes_with_the_last(
 
 
 async def test_one_that_was_pruned_is_made_again(docker: Engine, make: Make) -> None:
-    """`docker network prune` takes any that nobody is on."""
+    """`docker network prune` removes networks that nobody uses."""
     runtime = await make()
     docker.ask("DELETE", f"/networks/{NAME}")
     await runtime.start("one")
@@ -89,14 +89,14 @@ def ids(docker: Engine) -> list[str]:
 async def test_of_two_that_are_ours_the_older_stays(
     docker: Engine, make: Make, tmp_path: Path
 ) -> None:
-    """Two agents at once made one each; all agents choose the same."""
+    """If two agents created one each at the same time, all agents choose the older one."""
     first, _ = (create(docker, application="app", home=str(tmp_path)) for _ in range(2))
     await make()
     assert ids(docker) == [first]
 
 
 async def test_two_that_are_not_ours_are_told(docker: Engine, tmp_path: Path) -> None:
-    """They are for somebody else to remove."""
+    """Two networks of other owners are reported, not removed."""
     both = [create(docker, application="app") for _ in range(2)]
     with pytest.raises(UsageError, match=f"2 networks have the name {NAME}"):
         await docker_runtime(tmp_path).open()

@@ -1,4 +1,4 @@
-"""What a container is like, seen from within and by the engine."""
+"""A container, seen from within and by the engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SERVE = ("python3", "-u", "-m", "http.server", "{port}", "--directory", "/usr/sh
 
 
 async def said(runtime: DockerRuntime, name: str, last: str) -> str:
-    """What the worker printed, as soon as the last word is there."""
+    """The log of the worker, as soon as it contains the last word."""
 
     async def look() -> str:
         log = await runtime.logs(name, 100)
@@ -32,7 +32,7 @@ async def said(runtime: DockerRuntime, name: str, last: str) -> str:
 async def test_a_worker_may_do_little_and_gets_what_it_needs(
     docker: Engine, make: Make, tmp_path: Path
 ) -> None:
-    """No capability, no new privilege, its environment, its volumes, its limits."""
+    """A worker has neither capabilities nor new privileges, but environment, volumes and limits."""
     (tmp_path / "page").write_text("mounted\n")
     runtime = await make(
         "sh", "-c", SHOW, cpus=0.5, memory=64 * 2**20, volumes=(*MOUNTS, f"{tmp_path}:/site:ro")
@@ -41,7 +41,7 @@ async def test_a_worker_may_do_little_and_gets_what_it_needs(
     assert worker.allowance == Allowance(0.5, 64 * 2**20)
     words = (await said(runtime, "one", "mounted")).split()
     assert {"PORT=8000", "HOST=0.0.0.0", "STEELYARD_WORKER=one", "HOSTNAME=one"} <= set(words)
-    assert words[1] == words[3] == "0000000000000000"  # no capability, nor a way to one
+    assert words[1] == words[3] == "0000000000000000"  # neither a capability nor a way to get one
     assert words[5] == "1"
     host = docker.inspect("one")["HostConfig"]
     assert host["RestartPolicy"]["Name"] == "no"
@@ -50,7 +50,7 @@ async def test_a_worker_may_do_little_and_gets_what_it_needs(
 
 
 async def test_capabilities_are_given_by_name(docker: Engine, make: Make) -> None:
-    """Those that were asked for, and no other."""
+    """A worker gets the capabilities that were asked for, and no other."""
     show = "grep CapBnd /proc/self/status; echo done; exec sleep 1000"
     runtime = await make("sh", "-c", show, capabilities=("NET_BIND_SERVICE",))
     await runtime.start("one")
@@ -59,7 +59,7 @@ async def test_capabilities_are_given_by_name(docker: Engine, make: Make) -> Non
 
 
 async def test_a_published_port_is_on_loopback_only(docker: Engine, make: Make) -> None:
-    """Where a balancer on this machine, and nobody else, reaches it."""
+    """Only programs on this machine can reach the published port."""
     runtime = await make(*SERVE)
     worker = await runtime.start("one")
     ports = docker.inspect("one")["NetworkSettings"]["Ports"]
@@ -69,7 +69,7 @@ async def test_a_published_port_is_on_loopback_only(docker: Engine, make: Make) 
 
 
 async def test_on_the_network_a_worker_is_reached_by_its_name(docker: Engine, make: Make) -> None:
-    """And then nothing is published at all."""
+    """Workers that are reached by name publish no port."""
     runtime = await make(*SERVE, reach="network", network="shop-net")
     worker = await runtime.start("steelyard-app-0123abcd")
     assert (worker.host, worker.port) == ("steelyard-app-0123abcd", 8000)

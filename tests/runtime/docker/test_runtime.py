@@ -1,4 +1,4 @@
-"""What goes wrong with containers: told clearly, and nothing is left of it."""
+"""Failures of containers are reported clearly, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ async def start_and_end(runtime: DockerRuntime) -> str:
 async def test_a_worker_that_ends_at_once_is_told(
     make: Make, command: tuple[str, ...], code: int, words: str
 ) -> None:
-    """At the start, or right after it; its last words can be read in both cases."""
+    """The end is reported by the start or right after it, and the log can be read in both cases."""
     runtime = await make(*command)
     assert f"exit code {code}" in await start_and_end(runtime)
     assert words in await runtime.logs("one", 5)
 
 
 async def test_a_name_that_is_taken_is_told(docker: Engine, make: Make) -> None:
-    """A container of somebody else's is never touched, whatever its name."""
+    """A container of somebody else is never touched, whatever its name."""
     theirs = docker.run("one", *SLEEP)
     runtime = await make()
     with pytest.raises(StartError, match="there is a container one already"):
@@ -64,7 +64,7 @@ async def test_a_name_that_is_taken_is_told(docker: Engine, make: Make) -> None:
 async def test_labels_of_ours_on_a_container_of_others(
     docker: Engine, make: Make, tmp_path: Path
 ) -> None:
-    """It is not listed, measured, stopped or removed: not even the name is right."""
+    """A container with our labels but another name is not listed, measured, stopped or removed."""
     runtime = await make(*SLEEP)
     await runtime.start("one")
     labels = docker.inspect("one")["Config"]["Labels"]
@@ -86,7 +86,7 @@ async def test_labels_of_ours_on_a_container_of_others(
 async def test_what_ended_while_no_agent_looked_is_removed(
     docker: Engine, make: Make, tmp_path: Path
 ) -> None:
-    """The next agent keeps its last words, and does not tell an end that it did not see."""
+    """The next agent keeps the last lines, and does not report an end that it did not see."""
     command = ("sh", "-c", "echo bye; exec sleep 1000")
     [one, _] = await asyncio.to_thread(leave_orphans, "docker", tmp_path, command, ["one", "two"])
     docker.ask("POST", f"/containers/{one}/kill")
@@ -98,7 +98,7 @@ async def test_what_ended_while_no_agent_looked_is_removed(
 
 
 async def test_a_worker_out_of_memory_is_told(make: Make) -> None:
-    """By whom it was killed, and why."""
+    """The reason names the signal, and the lack of memory."""
     runtime = await make("python3", "-c", "b'x' * 2**30", memory=32 * 2**20)
     assert "killed by SIGKILL (out of memory)" in await start_and_end(runtime)
 
@@ -125,7 +125,7 @@ async def test_counters_are_streamed(docker: Engine, make: Make) -> None:
     runtime = await make("python3", "-c", burn, cpus=0.5)
     await runtime.start("one")
     first = (await runtime.sample())["one"]
-    assert (first.cpu_seconds, first.memory) == (0.0, 0)  # it has just begun
+    assert (first.cpu_seconds, first.memory) == (0.0, 0)  # it has just started
     while (sample := (await runtime.sample())["one"]).memory < 40_000_000:
         await asyncio.sleep(0.05)
     assert sample.at > first.at
@@ -134,7 +134,7 @@ async def test_counters_are_streamed(docker: Engine, make: Make) -> None:
 
 
 async def test_waiting_for_a_core_counts(make: Make) -> None:
-    """More busy threads than cores: each of them waits, which the engine does not tell."""
+    """With more busy threads than cores each waits, which the engine does not tell."""
     burn = "while :; do :; done"
     script = " & ".join([f"sh -c '{burn}'"] * (2 * (os.cpu_count() or 1)))
     runtime = await make("sh", "-c", script)
@@ -145,6 +145,6 @@ async def test_waiting_for_a_core_counts(make: Make) -> None:
 
 
 def test_a_process_that_is_not_the_containers_tells_nothing() -> None:
-    """An engine elsewhere names pids that are somebody else's here."""
+    """An engine on another machine reports pids that belong to other processes here."""
     assert find_group("0123abcd", os.getpid()) is None
     assert waited(None) == 0.0

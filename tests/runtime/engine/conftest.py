@@ -1,4 +1,4 @@
-"""Both engines for tests of what they share: containers of one, services of a swarm."""
+"""Both engines, for tests of the parts they share: containers of one, services of a swarm."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def new(kind: str) -> Callable[..., Runtime]:
 
 @pytest.fixture
 def engine(kind: str, request: pytest.FixtureRequest) -> Engine:
-    """The engine that is asked, and runs what it is asked for."""
+    """The engine that receives requests and runs the containers."""
     found: Engine | Swarm = request.getfixturevalue(kind)
     return found.manager if isinstance(found, Swarm) else found
 

@@ -1,4 +1,4 @@
-"""Open runtimes for tests, and nothing of theirs left afterwards."""
+"""Opens runtimes for tests, and leaves nothing of theirs behind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ R = TypeVar("R", DockerRuntime, SwarmRuntime)
 async def making(
     runtime: Callable[..., R], folder: Path
 ) -> AsyncIterator[Callable[..., Awaitable[R]]]:
-    """What makes open runtimes of one folder; whatever they start is stopped at the end."""
+    """Yield a function that opens runtimes of one folder; at the end, stop all their workers."""
     made: list[R] = []
 
     async def open_one(*command: str, **options: Any) -> R:

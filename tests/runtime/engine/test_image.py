@@ -1,4 +1,4 @@
-"""Pulling: from a real engine, out of a registry that we can let fail."""
+"""Pulling images with a real engine, from a registry that can be made to fail."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def present(client: Docker, name: str) -> bool:
 async def test_a_missing_image_is_pulled_once(
     client: Docker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Starts at the same time share the pull; an image that is there is not pulled again."""
+    """Concurrent starts share one pull; an image that is present is not pulled again."""
     caplog.set_level(logging.INFO)
     with registry() as source:
         image = Image(source.image, "missing", AT_ONCE)
@@ -49,7 +49,7 @@ async def test_a_missing_image_is_pulled_once(
 async def test_a_registry_that_fails_is_asked_again(
     client: Docker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Each failure is told, with the pause after it."""
+    """Each failure is logged, with the pause after it."""
     with registry(failures=2) as source:
         image = Image(source.image, "missing", (0.01, 0.02))
         await image.ensure(client)
@@ -59,7 +59,7 @@ async def test_a_registry_that_fails_is_asked_again(
 
 
 async def test_a_registry_that_goes_on_failing_is_given_up(client: Docker) -> None:
-    """After so many tries; a later start may try again."""
+    """The pull is given up after three tries; a later start may try again."""
     with registry(failures=1000) as source:
         image = Image(source.image, "missing", AT_ONCE)
         with pytest.raises(PullError, match=r"cannot be pulled: .*\(3 tries\)") as told:
@@ -69,7 +69,7 @@ async def test_a_registry_that_goes_on_failing_is_given_up(client: Docker) -> No
 
 
 async def test_a_registry_that_says_no_is_believed(client: Docker) -> None:
-    """There is no use in asking again for a name that is wrong."""
+    """A wrong name is not asked for again."""
     with registry() as source:
         image = Image(f"127.0.0.1:{source.server_port}/app:2", "missing", (60.0,))
         with pytest.raises(ImageError, match=r"app:2 cannot be pulled: .*manifest") as told:
@@ -80,7 +80,7 @@ async def test_a_registry_that_says_no_is_believed(client: Docker) -> None:
 async def test_always_takes_the_newest_and_else_what_is_there(
     client: Docker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A registry that is down must not keep an agent from its workers."""
+    """A registry that is down must not keep an agent from starting its workers."""
     with registry() as source:
         image = Image(source.image, "always", (0.0,))
         await image.prepare(client)
@@ -88,12 +88,12 @@ async def test_always_takes_the_newest_and_else_what_is_there(
         await image.prepare(client)
         assert source.asked > asked
     await image.prepare(client)
-    assert "going on with the one that is there" in caplog.text
+    assert "using the image that is already here" in caplog.text
     await client.images.delete(source.image)
 
 
 def test_progress_counts_layers_and_bytes() -> None:
-    """From the engine's words, as it says them."""
+    """The progress is read from the engine's own messages."""
     progress = Progress()
     for layer, status, detail in [
         ("a", "Pulling fs layer", {}),

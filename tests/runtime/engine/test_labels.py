@@ -1,4 +1,4 @@
-"""What is ours, and what is not."""
+"""Labels tell our objects from those of others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OWNER = Owner("shop", "/state/shop")
 
 @pytest.mark.parametrize("allowance", [Allowance(), Allowance(0.5, 2**26)])
 def test_a_mark_survives_its_labels(allowance: Allowance) -> None:
-    """An adopting agent knows of a worker what the one before knew."""
+    """An adopting agent learns everything about a worker from its labels."""
     mark = Mark("steelyard-shop-1", 8000, "network", allowance)
     assert read_mark({**OWNER.labels(), **mark.labels()}) == mark
 
@@ -29,12 +29,12 @@ def test_a_mark_survives_its_labels(allowance: Allowance) -> None:
     ],
 )
 def test_an_owner_owns_what_says_so(labels: dict[str, str] | None, ours: bool) -> None:
-    """The same application of the same folder, nothing less."""
+    """An owner is the same application in the same folder, and nothing less."""
     assert OWNER.owns(labels) is ours
 
 
 @pytest.mark.parametrize("wrong", [{"steelyard.port": "x"}, {"steelyard.cpus": "many"}])
 def test_a_mark_that_was_tampered_with_is_none(wrong: dict[str, str]) -> None:
-    """Rather nobody's than wrongly ours."""
+    """A malformed mark makes the object a stranger's."""
     mark = Mark("one", 8000, "loopback", Allowance())
     assert read_mark({**mark.labels(), **wrong}) is None

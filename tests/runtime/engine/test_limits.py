@@ -1,4 +1,4 @@
-"""What the engine can enforce is what counts as allowed."""
+"""Only limits that the engine can enforce count as allowed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_an_able_engine_enforces_all() -> None:
 
 
 def test_what_it_cannot_do_is_noted() -> None:
-    """Usage would otherwise be rated against a limit that nobody keeps."""
+    """Otherwise usage would be rated against a limit that does not exist."""
     allowance, [note] = enforced(WANTED, {"CpuCfsQuota": False, "MemoryLimit": True})
     assert allowance == Allowance(None, 2**26)
     assert "runtime.cpus = 0.5 is not enforced" in note

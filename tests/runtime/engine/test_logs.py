@@ -1,6 +1,6 @@
-"""The log of a worker that printed very much: an engine tells all of it, and we keep 4 MiB.
+"""The log of a worker that printed very much: the engine sends all of it, and we keep 4 MiB.
 
-An HTTP server plays the engine, as a real one would have to be fed so much first.
+An HTTP server plays the engine, as a real one would first have to be given so much text.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from steelyard.runtime.log_text import CUT, MOST
 from steelyard.runtime.logfiles import LogFiles
 
 LINE = 16 * 1024 - 100  # bytes of a line, with its number in front
-COUNT = 4000  # lines: some 64 MB, twice of what LOG_OPTIONS let an engine keep
+COUNT = 4000  # lines: some 64 MB, twice as much as LOG_OPTIONS let an engine keep
 STAMP = b"2026-11-18T10:00:00.000000001Z "
 
 
 async def tell(request: web.Request) -> web.StreamResponse:
-    """The log, or whatever else a client asks an engine first."""
+    """Send the log, or answer the first request of a client."""
     if not request.path.endswith("/logs"):
         return web.json_response({"ApiVersion": "1.43"})
     answer = web.StreamResponse()
@@ -52,14 +52,14 @@ async def client() -> AsyncIterator[Docker]:
 
 @pytest.fixture
 def peak() -> Iterator[Callable[[], int]]:
-    """Tells how many bytes were held at once since the test began."""
+    """Tells the most bytes that were held at once since the test began."""
     tracemalloc.start()
     yield lambda: tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
 
 async def test_of_a_log_4_mib_are_kept(client: Docker, peak) -> None:
-    """The last ones, and what is cut off is said."""
+    """The last 4 MiB are kept, and a mark says that the beginning is cut."""
     text = await read_log(client, "containers/one", 100_000)
     assert peak() < COUNT * LINE / 2
     assert MOST - 2 * LINE < len(text) <= MOST + len(CUT)
@@ -68,7 +68,7 @@ async def test_of_a_log_4_mib_are_kept(client: Docker, peak) -> None:
 
 
 async def test_of_lines_4_mib_are_kept(client: Docker, peak, tmp_path: Path) -> None:
-    """The same for lines that are merged with those of other workers."""
+    """The same bound holds for lines that are merged with those of other workers."""
     source = Source(client, "containers/one", asyncio.Event())
     told = worker_lines(source, LogFiles(tmp_path), "one", 100_000, lambda line: True, follow=False)
     lines = [line async for line in told]

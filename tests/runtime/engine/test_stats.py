@@ -1,4 +1,4 @@
-"""From the engine's words to a sample."""
+"""Turning the engine's statistics into a sample."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.core.usage import Sample
 from steelyard.runtime.engine.stats import read_stats
 
 MB = 2**20
-# memory.stat as the engine passes it on: with control groups of version 1, and of version 2.
+# memory.stat as the engine reports it: with control groups of version 1, and of version 2.
 FIRST = {
     "active_anon": 1, "inactive_anon": 1, "cache": 90 * MB,
     "total_active_anon": 2 * MB, "total_inactive_anon": 3 * MB, "total_rss": 5 * MB,
@@ -21,7 +21,7 @@ SECOND = {"anon": 4 * MB, "shmem": MB, "file": 90 * MB, "active_anon": 2 * MB} |
 
 
 def stats(memory: dict[str, int], **more: Any) -> dict[str, Any]:
-    """A message of the stream."""
+    """A message of the statistics stream."""
     return {
         "cpu_stats": {"cpu_usage": {"total_usage": 2_500_000_000}},
         "memory_stats": {"usage": 95 * MB, "limit": 200 * MB, "stats": memory},
@@ -41,6 +41,6 @@ def test_counters_are_read(memory: dict[str, int]) -> None:
 
 
 def test_a_container_that_has_ended_has_no_counters() -> None:
-    """The engine tells zeros, which would look like a counter that went back."""
+    """The engine reports zeros, which would look like counters that went backwards."""
     nothing = {"cpu_stats": {"cpu_usage": {"total_usage": 0}}, "memory_stats": {}}
     assert read_stats(nothing, at=1.0) is None

@@ -1,7 +1,7 @@
-"""What goes wrong on either engine: told clearly, and nothing is left of it.
+"""Failures that both engines share are reported clearly, and leave nothing behind.
 
-The fixtures see to the last: after every test containers, services, networks and volumes are as
-before. Names and labels that others use are in each engine's own tests.
+The fixtures check that: after every test, containers, services, networks and volumes are as before.
+Names and labels that others use are tested for each engine separately.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ async def said(runtime: Runtime, word: str) -> None:
 async def test_an_engine_that_is_down_is_told(
     url: str, new: New, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its place, and what to look at."""
+    """The error names the engine's address, and what to check."""
     monkeypatch.setenv("DOCKER_HOST", url)
     with pytest.raises(EngineError, match=url) as told:
         await new(tmp_path).open()
@@ -70,13 +70,13 @@ async def test_an_engine_that_is_down_is_told(
 
 
 async def test_an_image_that_is_missing_is_told(new: New, engine: Engine, tmp_path: Path) -> None:
-    """Nothing is made for an application that cannot run."""
+    """Nothing is created for an application that cannot run."""
     with pytest.raises(ImageError, match=r"no image nothing:1, and runtime\.pull is never"):
         await new(tmp_path, image="nothing:1", pull="never").open()
 
 
 async def test_an_image_that_goes_missing_is_told(engine: Engine, make: Make) -> None:
-    """`docker image prune` by somebody who may: the next start fails, with what to do."""
+    """After `docker image prune` by somebody else, the next start fails with a remedy."""
     commit(engine, "gone:1")
     runtime = await make(*SLEEP, image="gone:1", pull="never")
     engine.ask("DELETE", "/images/gone:1")
@@ -86,13 +86,13 @@ async def test_an_image_that_goes_missing_is_told(engine: Engine, make: Make) ->
 
 
 async def test_two_agents_at_once_share_the_network(engine: Engine, make: Make) -> None:
-    """Both find it missing, and one of them makes it."""
+    """Both agents find the network missing, and one of them creates it."""
     await asyncio.gather(make(), make())
     assert engine.things()["networks"].count("steelyard-app") == 1
 
 
 async def test_ports_that_are_taken_are_passed_over(engine: Engine, make: Make) -> None:
-    """The engine counts upwards; a port in use on its machine is not given out."""
+    """The engine does not give out a port that is in use on its machine."""
     runtime = await make(*SLEEP)
     first = (await runtime.start("one")).port
     words = ("python3", "-c", TAKE, str(first + 1), str(first + 3))
@@ -106,12 +106,12 @@ async def test_ports_that_are_taken_are_passed_over(engine: Engine, make: Make) 
 
 
 def has_said(engine: Engine, container: str, word: str) -> bool:
-    """Whether a container that is not ours printed this; as long as it printed nothing: None."""
+    """Whether a container that is not ours printed this; the engine answers None for no output."""
     return word in (engine.ask("GET", f"/containers/{container}/logs?stdout=1") or "")
 
 
 async def test_a_worker_that_ends_at_once_is_told(make: Make) -> None:
-    """At the start, or right after it; its last words can be read in both cases."""
+    """The end is reported by the start or right after it, and the log can be read in both cases."""
     runtime = await make("sh", "-c", "echo sorry; exit 3")
     assert "exit code 3" in await start_and_end(runtime)
     assert "sorry" in await runtime.logs("one", 5)
@@ -119,7 +119,7 @@ async def test_a_worker_that_ends_at_once_is_told(make: Make) -> None:
 
 
 async def test_a_worker_that_ignores_its_signal_is_killed(make: Make) -> None:
-    """After the grace that was asked for."""
+    """A worker that ignores its stop signal is killed after the given grace."""
     runtime = await make("sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1; done")
     await runtime.start("one")
     await said(runtime, "deaf")
@@ -130,7 +130,7 @@ async def test_a_worker_that_ignores_its_signal_is_killed(make: Make) -> None:
 async def test_an_engine_that_restarts_takes_its_workers_with_it(
     engine: Engine, make: Make
 ) -> None:
-    """The runtime hears of their end when the engine is back, and starts new ones on it."""
+    """The ends are reported when the engine is back, and new workers can be started."""
     runtime = await make(*SLEEP)
     await runtime.start("one")
     engine.stop()
@@ -143,7 +143,7 @@ async def test_an_engine_that_restarts_takes_its_workers_with_it(
 
 
 def commit(engine: Engine, name: str, **config: object) -> None:
-    """An image like the base one, but for so much."""
+    """Make an image that differs from the base image only by this configuration."""
     repository, tag = name.split(":")
     made = engine.run("trial", "true", HostConfig={"NetworkMode": "none"})
     engine.ask("POST", f"/commit?container={made}&repo={repository}&tag={tag}", config)
@@ -152,7 +152,7 @@ def commit(engine: Engine, name: str, **config: object) -> None:
 
 @pytest.fixture
 def never_well(engine: Engine) -> Iterator[str]:
-    """An image whose health check always fails, soon."""
+    """An image whose health check fails soon, and always."""
     check = {"Test": ["CMD", "false"], "Interval": SECOND // 5, "Retries": 1}
     commit(engine, "checked:1", Healthcheck=check)
     yield "checked:1"
@@ -162,7 +162,7 @@ def never_well(engine: Engine) -> Iterator[str]:
 async def test_a_health_check_of_the_image_is_not_run(
     engine: Engine, never_well: str, make: Make
 ) -> None:
-    """Who is well is for the agent to say: nobody waits for the check, nor ends a worker for it."""
+    """The agent decides about health: nobody waits for the check or ends a worker for it."""
     runtime = await make(
         "sh", "-c", "echo up; exec sleep 1000", image=never_well, pull="never", reach="network"
     )
@@ -171,7 +171,7 @@ async def test_a_health_check_of_the_image_is_not_run(
     await said(runtime, "up")
     [container] = engine.ask("GET", "/containers/json")
     assert "Health" not in engine.inspect(container["Id"])["State"]
-    look = "import socket; socket.gethostbyname('one')"  # named at once, healthy or not
+    look = "import socket; socket.gethostbyname('one')"  # the name resolves at once, healthy or not
     engine.run("client", "python3", "-c", look, HostConfig={"NetworkMode": "steelyard-app"})
     code = await asyncio.to_thread(engine.ask, "POST", "/containers/client/wait")
     engine.remove("client")

@@ -1,4 +1,4 @@
-"""From the manager's words to what they mean for a worker."""
+"""Turning the manager's answer into the states of workers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def task(state: str, code: int = 0, error: str = "", **more: Any) -> dict[str, A
     ],
 )  # fmt: skip
 def test_a_task_ends_by_its_own_state(task: dict[str, Any], end: str | None) -> None:
-    """An exit code says most; where there is none, the swarm's own words."""
+    """The exit code tells the reason; without one, the swarm's own message does."""
     assert read_cluster([node()], [task]).end("s1") == end
 
 
@@ -43,17 +43,17 @@ def test_a_task_ends_by_its_own_state(task: dict[str, Any], end: str | None) -> 
     ("state", "end"), [("ready", None), ("unknown", None), ("down", "node oak is down")]
 )
 def test_a_task_ends_with_its_node(state: str, end: str | None) -> None:
-    """A manager that has just restarted does not know yet who is down."""
+    """A manager that has just restarted does not know yet which nodes are down."""
     assert read_cluster([node(state=state)], [task("running")]).end("s1") == end
 
 
 def test_a_task_that_is_not_there_is_gone() -> None:
-    """Somebody removed its service."""
+    """The service of the task was removed by somebody else."""
     assert read_cluster([node()], []).end("s1") == "gone"
 
 
 def test_of_several_tasks_the_newest_counts() -> None:
-    """`docker service update --force` leaves the old one in the list."""
+    """`docker service update --force` leaves the old task in the list."""
     old, new = task("shutdown", CreatedAt="1"), task("running", CreatedAt="2")
     for tasks in ([old, new], [new, old]):
         assert read_cluster([node()], tasks).end("s1") is None
@@ -77,7 +77,7 @@ def test_a_manager_that_does_not_know_its_address_tells_it_elsewhere() -> None:
 def test_an_engine_that_manages_no_swarm_is_told(
     swarm: dict[str, Any], words: str, hint: str
 ) -> None:
-    """With what to do about it."""
+    """The error says what to do."""
     with pytest.raises(SwarmError, match=words) as told:
         require_swarm({"Swarm": swarm})
     assert hint in told.value.hint

@@ -1,4 +1,4 @@
-"""The engines of other nodes: reached as configured, or missed aloud."""
+"""The engines of other nodes are reached as configured, or a note says that they are not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.docker.swarm import Swarm
 
 pytestmark = pytest.mark.needs("swarm")
 OWN = Node("n1", "oak", "192.0.2.1", down=False)
-OTHER = Node("n2", "docker", "192.0.2.2", down=False)  # as the tests' engine calls its socket
+OTHER = Node("n2", "docker", "192.0.2.2", down=False)  # named like the socket of the tests' engine
 AWAY = Node("n3", "elm", "192.0.2.3", down=False)
 
 
@@ -26,7 +26,7 @@ async def client(swarm: Swarm) -> AsyncIterator[Docker]:
 
 
 async def test_our_own_is_all_there_is_unless_told(client: Docker) -> None:
-    """What cannot be seen is noted once, not at each start."""
+    """Nodes that cannot be measured are noted once, not at each start."""
     engines = Engines(None)
     engines.open(OWN.id, client)
     assert await engines.of(OWN) is client
@@ -38,7 +38,7 @@ async def test_our_own_is_all_there_is_unless_told(client: Docker) -> None:
 
 
 async def test_others_are_where_the_setting_says(swarm: Swarm, client: Docker) -> None:
-    """By the node's name or address; one connection each."""
+    """The setting gives the address by the node's name; there is one connection per node."""
     engines = Engines(f"unix://{swarm.manager.folder}/{{name}}.sock")
     engines.open(OWN.id, client)
     other = await engines.of(OTHER)
@@ -48,8 +48,8 @@ async def test_others_are_where_the_setting_says(swarm: Swarm, client: Docker) -
     assert await engines.of(AWAY) is None
     [note] = engines.notes
     assert note.startswith(
-        f"the usage of workers on node elm is not seen: no Docker engine at "
+        f"the usage of workers on node elm is not measured: no Docker engine at "
         f"unix://{swarm.manager.folder}/elm.sock"
     )
     await engines.close()
-    await client.system.info()  # ours is still open
+    await client.system.info()  # our own connection is still open

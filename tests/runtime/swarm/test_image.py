@@ -1,4 +1,4 @@
-"""How nodes are told of the image."""
+"""The name by which nodes are told of the image."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ SHOWN = {"Id": "sha256:aa", "RepoDigests": ["blog@sha256:cc", "host:5000/shop@sh
     ],
 )
 def test_an_image_is_the_same_on_every_node(name: str, pull: str, told: str) -> None:
-    """By its digest, if a registry gave one; by its id, if nobody may ask a registry."""
+    """The digest is used if a registry gave one, the id if no registry may be asked."""
     assert pinned(SHOWN, name, pull) == told

@@ -1,4 +1,4 @@
-"""What a service's container is like, seen from within, from outside and by the swarm."""
+"""A service's container, seen from within, from outside and by the swarm."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ pytestmark = pytest.mark.needs("swarm")
 async def test_a_worker_may_do_little_and_gets_what_it_needs(
     swarm: Swarm, make: Make, tmp_path: Path
 ) -> None:
-    """No capability, its environment, its volumes, its limits, its node; and what is not in force
-    is told."""
+    """A worker has few rights, but its environment, volumes and limits; gaps are noted."""
     (tmp_path / "page").write_text("mounted\n")
     runtime = await make(
         "sh", "-c", SHOW, cpus=0.5, memory=64 * 2**20, volumes=(*MOUNTS, f"{tmp_path}:/site:ro")
@@ -35,7 +34,7 @@ async def test_a_worker_may_do_little_and_gets_what_it_needs(
 
     words = await until(look)
     assert {"PORT=8000", "HOST=0.0.0.0", "STEELYARD_WORKER=one", "HOSTNAME=one"} <= set(words)
-    assert words[1] == words[3] == "0000000000000000"  # no capability, nor a way to one
+    assert words[1] == words[3] == "0000000000000000"  # neither a capability nor a way to get one
     assert (words[5] == "1") is not any("no-new-privileges" in note for note in runtime.notes)
     [spec] = [one["Spec"]["TaskTemplate"] for one in swarm.manager.services()]
     assert spec["RestartPolicy"]["Condition"] == "none"
@@ -44,7 +43,7 @@ async def test_a_worker_may_do_little_and_gets_what_it_needs(
 
 
 async def test_a_published_port_is_the_nodes(swarm: Swarm, make: Make) -> None:
-    """Where a balancer on any machine reaches it; that others do, too, is told."""
+    """Balancers on any machine can reach the port; a note says that others can, too."""
     runtime = await make(*SERVE)
     worker = await runtime.start("one")
     assert worker.host == swarm.addresses[0]
@@ -54,7 +53,7 @@ async def test_a_published_port_is_the_nodes(swarm: Swarm, make: Make) -> None:
 
 
 async def test_on_the_overlay_a_worker_is_reached_by_its_name(swarm: Swarm, make: Make) -> None:
-    """From any container on it, which need not be a service's; and nothing is published."""
+    """Any container on the overlay can reach the worker, and no port is published."""
     runtime = await make(*SERVE, reach="network", network="shop-net")
     worker = await runtime.start("steelyard-app-0123abcd")
     assert (worker.host, worker.port) == ("steelyard-app-0123abcd", 8000)

@@ -1,4 +1,4 @@
-"""What goes wrong with services: told clearly, and nothing is left of it."""
+"""Failures of services are reported clearly, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def next_exit(runtime: SwarmRuntime) -> Exit:
 
 
 def create(swarm: Swarm, name: str, **more: Any) -> str:
-    """A service of somebody else's, that never runs; its id."""
+    """Create a service of somebody else that never runs; return its id."""
     nowhere = {"Constraints": ["node.id==nowhere"]}
     template = {"ContainerSpec": {"Image": BASE}, "Placement": nowhere}
     wish = {"Name": name, "TaskTemplate": template, "EndpointSpec": {"Mode": "dnsrr"}, **more}
@@ -39,14 +39,14 @@ def names(swarm: Swarm) -> list[str]:
 
 @pytest.mark.needs("docker")
 async def test_an_engine_in_no_swarm_is_told(docker: Engine, tmp_path: Path) -> None:
-    """And nothing is made on it."""
+    """An engine without a swarm is refused, and nothing is created on it."""
     with pytest.raises(SwarmError, match="this engine is in no swarm") as told:
         await swarm_runtime(tmp_path).open()
     assert "docker swarm init" in told.value.hint
 
 
 async def test_a_network_name_in_use_is_told(swarm: Swarm, tmp_path: Path) -> None:
-    """By somebody else's overlay, or by one that is no overlay though it is for us."""
+    """An overlay of somebody else is refused, and a network with our label that is no overlay."""
     labels = {"steelyard.application": "app"}
     for wish, words in (
         ({"Driver": "overlay"}, "in use by somebody else"),
@@ -60,7 +60,7 @@ async def test_a_network_name_in_use_is_told(swarm: Swarm, tmp_path: Path) -> No
 
 
 async def test_a_name_that_is_taken_is_told(swarm: Swarm, make: Make) -> None:
-    """A service of somebody else's is never touched, whatever its name."""
+    """A service of somebody else is never touched, whatever its name."""
     theirs = create(swarm, "one")
     runtime = await make()
     with pytest.raises(StartError, match="there is a service one already"):
@@ -71,7 +71,7 @@ async def test_a_name_that_is_taken_is_told(swarm: Swarm, make: Make) -> None:
 
 
 async def test_labels_of_ours_on_a_service_of_others(swarm: Swarm, make: Make) -> None:
-    """It is not listed, adopted or removed: not even the name is right."""
+    """A service with our labels but another name is not listed, adopted or removed."""
     runtime = await make(*SLEEP)
     await runtime.start("one")
     labels = swarm.manager.ask("GET", "/services/one")["Spec"]["Labels"]
@@ -85,7 +85,7 @@ async def test_labels_of_ours_on_a_service_of_others(swarm: Swarm, make: Make) -
 
 
 async def test_no_node_for_a_worker_is_told(swarm: Swarm, make: Make) -> None:
-    """In the swarm's words; the service does not stay behind to be placed one day."""
+    """The error has the swarm's words, and the service does not stay behind."""
     runtime = await make(constraints=("node.labels.disk==fast",))
     with pytest.raises(StartError, match="no node takes worker one: no suitable node") as told:
         await runtime.start("one")
@@ -96,11 +96,12 @@ async def test_no_node_for_a_worker_is_told(swarm: Swarm, make: Make) -> None:
 async def test_what_ended_or_never_began_while_no_agent_looked_is_removed(
     swarm: Swarm, make: Make, tmp_path: Path
 ) -> None:
-    """The next agent keeps its last words, and does not tell an end that it did not see."""
+    """The next agent keeps the last lines, and does not report an end that it did not see."""
     command = ("sh", "-c", "echo bye; exec sleep 1000")
     await asyncio.to_thread(leave_orphans, "swarm", tmp_path, command, ["one", "two"])
     labels = swarm.manager.ask("GET", "/services/two")["Spec"]["Labels"]
-    create(swarm, "three", Labels={**labels, "steelyard.worker": "three"})  # killed in a start
+    # as an agent killed during a start would leave it
+    create(swarm, "three", Labels={**labels, "steelyard.worker": "three"})
     swarm.kill("one")
     while [one for one in swarm.tasks() if one["Status"]["State"] == "failed"] == []:
         await asyncio.sleep(0.05)
@@ -111,7 +112,7 @@ async def test_what_ended_or_never_began_while_no_agent_looked_is_removed(
 
 
 async def test_a_worker_whose_service_was_removed_is_told(swarm: Swarm, make: Make) -> None:
-    """`docker service rm` by somebody who may."""
+    """The end of a worker is reported after `docker service rm` by somebody else."""
     runtime = await make(*SLEEP)
     await runtime.start("one")
     swarm.manager.ask("DELETE", "/services/one")

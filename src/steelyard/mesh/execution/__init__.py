@@ -1,13 +1,14 @@
-"""Where units run: child processes, so that whatever a unit does hurts only that unit.
+"""Runs units in child processes, so that a unit can harm nothing but itself.
 
 unit       what to run: an importable function by name, packed arguments, limits
-outcome    what became of it, exactly one for each ticket
-wire       values as bytes: msgpack, with numpy arrays that are not copied where they need not be
-pool       the children of a node; units in, outcomes out
+outcome    the result of a unit, exactly one for each ticket
+wire       values as bytes: msgpack, with numpy arrays that are copied as little as possible
+pool       the children of a node; units go in, outcomes come out
 
-What a pool is made of: dealer (pure: who gets what, who is to blame), keeper (does what it says),
-brood (the processes as the pool holds them), nursery (forks them), child (runs units); orders and
-parcel (what they say to each other), slots (what each is at), functions, capture, allowance.
+A pool consists of: dealer (pure: assigns units to children, and blame), keeper (carries out what
+the dealer decides), brood (the child processes as the pool sees them), nursery (forks them), child
+(runs units), orders and parcel (their messages), slots (which unit each child runs), functions,
+capture, allowance.
 """
 
 from steelyard.mesh.execution.outcome import Failure, Kind, Outcome

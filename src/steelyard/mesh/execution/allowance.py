@@ -1,7 +1,8 @@
-"""How much memory a unit may add to what its child has.
+"""Limits the memory that a unit may add to that of its child.
 
 The kernel's limit on data (RLIMIT_DATA: heap, private writable mappings, stacks of threads) makes
-the allocation fail that goes beyond, and Python raises MemoryError: exact, and in the unit only.
+the first allocation beyond it fail, and Python raises MemoryError: exactly then, and only in the
+unit.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ _STATM = Path("/proc/self/statm")
 
 @contextmanager
 def allowance(more: int) -> Iterator[None]:
-    """Within, this process gets at most so many more bytes."""
+    """Let this process allocate at most `more` bytes inside the block."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    now = int(_STATM.read_bytes().split()[5]) * _PAGE  # data and stack
+    now = int(_STATM.read_bytes().split()[5]) * _PAGE  # size of data and stack
     resource.setrlimit(resource.RLIMIT_DATA, (now + more, hard))
     try:
         yield

@@ -1,4 +1,4 @@
-"""The children of a pool and the process that forks them, as the pool holds them."""
+"""The children of a pool and the process that forks them, as the pool sees them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from steelyard.mesh.execution.orders import ticket_of
 from steelyard.mesh.execution.parcel import NOW, SHORTAGES, Parcel, Receiver
 from steelyard.mesh.execution.slots import Phase, Slot, Slots
 
-PAUSE, TRIES = 0.005, 400  # seconds, and times: what is short for longer does not pass by itself
+# seconds between two attempts, and their number; a longer shortage does not pass by itself
+PAUSE, TRIES = 0.005, 400
 
 
 class Line(NamedTuple):
-    """What connects a pool with one life of a child."""
+    """The connection of a pool with one child process."""
 
     ours: socket.socket
-    theirs: socket.socket  # kept, to take back what the child has not read
+    theirs: socket.socket  # kept open, to take back orders that the child has not read
     output: int
 
     @classmethod
@@ -47,14 +48,14 @@ class Line(NamedTuple):
 
 
 class News(NamedTuple):
-    """What the nursery tells; of a child's end, which and how."""
+    """A message of the nursery; if a child ended, which one, and how."""
 
     ended: int | None
     status: int
 
 
 class Brood:
-    """One nursery and its children; when the nursery dies, the next brood begins."""
+    """One nursery and its children; if the nursery dies, another brood replaces this one."""
 
     def __init__(self, count: int, preload: Sequence[str], path: Sequence[str] = ()) -> None:
         self._receiver = Receiver()
@@ -81,7 +82,10 @@ class Brood:
         return line
 
     def _say(self, words: str, fds: Sequence[int] = ()) -> None:
-        """Tell the nursery; a dead one is noticed by its silence."""
+        """Send a message to the nursery.
+
+        A dead nursery is noticed elsewhere, by its closed socket.
+        """
         for _ in range(TRIES):
             try:
                 socket.send_fds(self.control, [words.encode()], list(fds))
@@ -90,24 +94,24 @@ class Brood:
             except OSError as error:
                 if error.errno not in (errno.EAGAIN, *SHORTAGES):
                     raise
-                time.sleep(PAUSE)  # too many files are under way, or too many words
+                time.sleep(PAUSE)  # too many descriptors or messages are in flight
             else:
                 return
-        self.end()  # what it was not told would be missing for ever; another one begins anew
+        self.end()  # the lost message would be missing for ever, so another nursery starts over
 
     def renew(self, number: int) -> None:
-        """A new child in the place of one that ended."""
-        self.slots.write(number, 0, Phase.IDLE)  # what the last one was at this one has not begun
+        """Start a new child in the place of one that ended."""
+        self.slots.write(number, 0, Phase.IDLE)  # the new child has not begun the old one's unit
         line = self._fork(number)
         self.lines[number].close()
         self.lines[number] = line
 
     def kill(self, number: int) -> None:
-        """Have a child killed; its end is told when it is over."""
+        """Have a child killed; the nursery reports its end."""
         self._say(f"kill {number}")
 
     def news(self) -> News | None:
-        """The next word of the nursery; None when it is gone."""
+        """The next message of the nursery; None if the nursery is gone."""
         try:
             text = self.control.recv(256).decode()
         except ConnectionError:
@@ -118,11 +122,11 @@ class Brood:
         return News(int(rest[0]), int(rest[1])) if verb == "ended" else News(None, 0)
 
     def slot(self, number: int) -> Slot:
-        """What a child is at."""
+        """The unit that a child runs."""
         return self.slots.read(number)
 
     def unread(self, number: int) -> list[int]:
-        """Take back the orders that a child has not read: their tickets."""
+        """Take back the orders that a child has not read; return their tickets."""
         tickets = []
         theirs = self.lines[number].theirs
         while (got := self._try(theirs, NOW)) is not None:
@@ -132,7 +136,7 @@ class Brood:
         return tickets
 
     def answers(self, number: int) -> Iterator[Parcel]:
-        """What a child has answered and nobody has read."""
+        """Yield the answers of a child that nobody has read."""
         while (got := self._try(self.lines[number].ours)) is not None:
             yield got
 
@@ -143,7 +147,7 @@ class Brood:
             return None
 
     def end(self) -> None:
-        """Kill a nursery that does not even start, or cannot be told anything."""
+        """Kill a nursery that does not start, or takes no messages."""
         self._process.kill()
 
     def close(self) -> None:
@@ -169,5 +173,5 @@ def _nursery(
         ),
         stdin=subprocess.DEVNULL,
         pass_fds=[control, slots],
-        start_new_session=True,  # Ctrl-C is the node's to handle
+        start_new_session=True,  # Ctrl-C is handled by the node
     )

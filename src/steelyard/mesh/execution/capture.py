@@ -1,6 +1,6 @@
-"""What a unit prints, from Python, from C or through a descriptor: a file in memory as 1 and 2.
+"""Captures what a unit prints, from Python or C: descriptors 1 and 2 are a file in memory.
 
-The child empties it after each unit; of a unit that ended its child the parent reads what is left.
+The child truncates the file after each unit. If a unit ended its child, the parent reads the rest.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from io import FileIO, TextIOWrapper
 
 from steelyard.mesh.execution.orders import MOST_OUTPUT
 
-FULL = 64 * 1024 * 1024  # a parent who sees so much output throws it away
+FULL = 64 * 1024 * 1024  # bytes of one unit's output, above which the parent discards it
 
 
 def create() -> int:
-    """A file for one child's output; every write goes to its end, whoever writes."""
+    """Create a file for one child's output; every write goes to its end, whoever writes."""
     fd = os.memfd_create("steelyard-output")
     fcntl.fcntl(fd, fcntl.F_SETFL, os.O_APPEND)
     return fd
 
 
 def redirect(fd: int) -> None:
-    """In a child: all that is printed goes there, at once, so that a crash loses nothing."""
+    """In a child, send all output to the file, unbuffered, so that a crash loses nothing."""
     for number in (1, 2):
         os.dup2(fd, number)
     sys.stdout = TextIOWrapper(FileIO(1, "w", closefd=False), errors="replace", write_through=True)
@@ -35,7 +35,7 @@ def redirect(fd: int) -> None:
 
 
 def read(fd: int) -> bytes:
-    """What is there; of too much the end, and how much went before."""
+    """The captured output; if it is too long, its end, after a note about the rest."""
     size = os.lseek(fd, 0, os.SEEK_END)
     if not size:
         return b""
@@ -47,7 +47,7 @@ def read(fd: int) -> bytes:
 
 
 def drain(fd: int) -> bytes:
-    """What is there, and have it empty."""
+    """Return the captured output and truncate the file."""
     text = read(fd)
     if text:
         os.ftruncate(fd, 0)
@@ -55,6 +55,6 @@ def drain(fd: int) -> bytes:
 
 
 def relieve(fd: int) -> None:
-    """Throw away the output of a unit that prints without end, before it fills the machine."""
+    """Discard the output of a unit that prints without end, before it fills the machine."""
     if os.fstat(fd).st_size > FULL:
         os.ftruncate(fd, 0)

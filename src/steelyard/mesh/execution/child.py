@@ -1,6 +1,6 @@
 """A child process: runs one unit after the other, and answers each when it is done.
 
-It reads an order only when the last one is answered. What it has not read, the pool can take back.
+It reads an order only after it has answered the last one. The pool can take back unread orders.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from steelyard.mesh.execution.outcome import Failure, Kind
 from steelyard.mesh.execution.parcel import Piece, Receiver
 from steelyard.mesh.execution.slots import Phase, Slots
 
-LONGEST = 65_536  # characters of what an exception says, and of its traceback
+LONGEST = 65_536  # characters of an exception's message, and of its traceback
 
 
 class Result(NamedTuple):
-    """What became of a unit."""
+    """The result of a unit."""
 
     kind: Kind
     value: list[Piece]
@@ -34,7 +34,7 @@ class Result(NamedTuple):
 
 
 class Child:
-    """The loop of one child."""
+    """The main loop of one child."""
 
     def __init__(self, number: int, link: socket.socket, output: int, slots: Slots) -> None:
         self._number, self._link, self._output, self._slots = number, link, output, slots
@@ -49,7 +49,7 @@ class Child:
         while (got := self._receiver.receive(self._link)) is not None:
             order = read_order(got)
             result = self._run(order)
-            if os.getpid() != self._pid:  # the unit forked, and this is what it forked
+            if os.getpid() != self._pid:  # the unit forked, and this is the forked process
                 os._exit(0)
             send_answer(
                 self._link,
@@ -76,13 +76,13 @@ class Child:
             value = [describe(error, words(error) or f"more than {order.memory} bytes were wanted")]
         except wire.WireError as error:
             kind, value = Kind.RAISED, [describe(error, f"a value of {order.function} {error}")]
-        except BaseException as error:  # what a unit raises is its own, SystemExit, too
+        except BaseException as error:  # whatever a unit raises counts as its own, even SystemExit
             kind, value = Kind.RAISED, [describe(error, words(error))]
         return Result(kind, value, time.monotonic() - began)
 
 
 def call(function: Callable[..., Any], order: Order) -> list[Piece]:
-    """Call it, and pack what it returns."""
+    """Call the function, and pack its value."""
     guard: AbstractContextManager[None] = nullcontext()
     if order.memory is not None:
         guard = allowance(order.memory)
@@ -92,7 +92,7 @@ def call(function: Callable[..., Any], order: Order) -> list[Piece]:
 
 
 def arguments_of(order: Order) -> tuple[list[Any], dict[str, Any]]:
-    """What was sent; some of it may be of no use here, such as arrays where there is no numpy."""
+    """Unpack the arguments; that may fail here, for instance for arrays without numpy."""
     try:
         return wire.unpack_call(order.arguments)
     except wire.WireError as error:
@@ -100,7 +100,7 @@ def arguments_of(order: Order) -> tuple[list[Any], dict[str, Any]]:
 
 
 def words(error: BaseException) -> str:
-    """What it says; an exception of the application's may fail even in that."""
+    """The message of an exception; those of an application may fail in `__str__`."""
     try:
         return str(error)
     except BaseException as trouble:
@@ -108,25 +108,25 @@ def words(error: BaseException) -> str:
 
 
 def describe(error: BaseException, message: str) -> bytes:
-    """An exception for whoever wanted the value; of the traceback what is the unit's own."""
+    """Pack an exception for the client; its traceback shows only frames of the unit."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_globals.get("__name__") == __name__:
         frames = frames.tb_next
     try:
         lines = "".join(traceback.format_exception(type(error), error, frames))
-    except BaseException as trouble:  # it looks at what is the application's
+    except BaseException as trouble:  # formatting calls code of the application
         lines = f"its traceback cannot be shown: {type(trouble).__qualname__}"
     return wire.pack_failure(Failure(type(error).__qualname__, sendable(message), sendable(lines)))
 
 
 def sendable(text: str) -> str:
-    """Not all of a huge one; and names of files may have in them what is no character."""
+    """Shorten a huge text, and escape characters that UTF-8 lacks, as in names of files."""
     cut = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
     return cut.encode(errors="backslashreplace").decode()
 
 
 def main(number: int, link: socket.socket, output: int, slots: Slots) -> None:
-    """What a freshly forked process does, and nothing after it."""
+    """Run a freshly forked process to its end."""
     status = 1
     try:
         Child(number, link, output, slots).serve()
@@ -135,5 +135,5 @@ def main(number: int, link: socket.socket, output: int, slots: Slots) -> None:
         status = 0
     except BaseException:
         traceback.print_exc(file=sys.stderr)
-    finally:  # even if the unit has closed all files: who came back would be a second nursery
+    finally:  # even if printing failed: a process that returned would act as a second nursery
         os._exit(status)

@@ -1,11 +1,12 @@
-"""Which child gets which unit, and who is to blame when a child ends. Pure: no clock, no process.
+"""Assigns units to children, and blame when a child ends. Pure: no clock, no process.
 
-Units wait in a backlog. Each child is given some ahead, 150 ms of work, so that it need not wait
-for the pool; when one has nothing to do and another has units that it has not begun, these are
-taken back and dealt out anew. What no child has begun can also be withdrawn, and is forgotten.
+Units wait in a backlog. Each child is given 150 ms of work in advance, so that it need not wait for
+the pool. When one child is idle and another has units that it has not begun, these are taken back
+and dealt out again. Units that no child has begun can also be withdrawn, and are then forgotten.
 
-A child runs its units in order. When it ends, its slot says whether it had begun one, and which:
-that one is to blame, unless we killed the child for another. All others go back to the front.
+A child runs its units in order. When it ends, its slot tells whether it had begun a unit, and
+which. That unit is to blame, unless we killed the child for another one. All other units of the
+child return to the front of the backlog.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from steelyard.mesh.execution.outcome import Kind
 from steelyard.mesh.execution.slots import Phase, Slot
 from steelyard.mesh.execution.unit import Unit
 
-AHEAD = 0.15  # seconds of work that a child is given, besides the unit it is at and one more
-DEEPEST = 128  # units
-LONG = 0.1  # seconds: what takes longer is not given ahead
+AHEAD = 0.15  # seconds of work given to a child, besides the running unit and one more
+DEEPEST = 128  # units given to a child at most
+LONG = 0.1  # seconds; units that take longer are not given in advance
 IMPORT_LIMIT = 60.0  # seconds; the import of a unit's module does not count as the unit's time
-_RECENT = 0.2  # share of the newest unit in the mean
+_RECENT = 0.2  # weight of the newest unit in the mean
 
 
 @dataclass(slots=True)
@@ -33,30 +34,30 @@ class Entry:
 
     ticket: int
     unit: Unit
-    child: int | None = None  # None: in the backlog
+    child: int | None = None  # None: the unit is in the backlog
     losses: int = 0  # times that it was running when all children were lost at once
 
 
 @dataclass(slots=True)
 class Seat:
-    """A child, as the dealer sees it."""
+    """The dealer's record of a child."""
 
-    queue: dict[int, Entry] = field(default_factory=dict)  # by ticket, in order
-    shut: bool = False  # until its next answer: its socket is full, or it is at a long unit
+    queue: dict[int, Entry] = field(default_factory=dict)  # keyed by ticket, in order
+    shut: bool = False  # until its next answer: its socket is full, or it runs a long unit
     killed_for: tuple[int, Kind] | None = None
 
     @property
     def open(self) -> bool:
-        """Whether it can be given units."""
+        """Whether the child can be given units."""
         return not self.shut and self.killed_for is None
 
     def at(self, slot: Slot) -> Entry | None:
-        """The unit that it has begun and not answered, by its slot."""
+        """The unit that the child has begun and not answered, according to its slot."""
         return None if slot.phase is Phase.IDLE else self.queue.get(slot.ticket)
 
 
 class Verdict(NamedTuple):
-    """The unit that a child's end is the outcome of."""
+    """A unit that is blamed for the end of its child, and the kind of its outcome."""
 
     entry: Entry
     kind: Kind
@@ -70,7 +71,7 @@ class Dealer:
         self._backlog: deque[Entry] = deque()
         self._entries: dict[int, Entry] = {}
         self.mean = LONG  # seconds per unit
-        self._timed = 0  # entries with a deadline
+        self._timed = 0  # number of entries with a deadline
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -80,17 +81,17 @@ class Dealer:
 
     @property
     def waiting(self) -> bool:
-        """Whether there are units that no child has."""
+        """Whether there are units in the backlog."""
         return bool(self._backlog)
 
     @property
     def free(self) -> int:
-        """Children without work, if it were spread."""
+        """The number of children that would be idle if all units were spread over them."""
         return max(0, len(self._seats) - len(self._entries))
 
     @property
     def timed(self) -> bool:
-        """Whether there are deadlines to look after."""
+        """Whether there are deadlines to watch."""
         return self._timed > 0
 
     @property
@@ -99,7 +100,7 @@ class Dealer:
         return self.mean * (min(len(seat.queue) for seat in self._seats) - 1)
 
     def take(self, batch: Iterable[tuple[int, Unit]]) -> None:
-        """New units."""
+        """Add new units to the backlog."""
         for ticket, unit in batch:
             if ticket in self._entries:
                 raise ValueError(f"ticket {ticket} is in use")
@@ -108,7 +109,7 @@ class Dealer:
             self._timed += unit.deadline is not None
 
     def deal(self) -> Iterator[tuple[int, Entry]]:
-        """Units that children are to be given now; each is theirs when it comes out of here."""
+        """Yield units with the children to give them to; each counts as given when yielded."""
         depth = 1 if self.mean > LONG else min(DEEPEST, 2 + ceil(AHEAD / self.mean))
         while self._backlog:
             number = self._emptiest(depth)
@@ -127,16 +128,16 @@ class Dealer:
         return best
 
     def refuse(self, number: int, entry: Entry) -> None:
-        """A child's socket had no room for a unit that was just dealt."""
+        """Put a unit back that was just dealt, as the child's socket had no room for it."""
         self._seats[number].shut = True
         self._return([entry])
 
     def hold_back(self, entry: Entry) -> None:
-        """A unit that was just dealt could not be sent, by no fault of the child's."""
+        """Put a unit back that was just dealt, but could not be sent for lack of descriptors."""
         self._return([entry])
 
     def finish(self, number: int, ticket: int, seconds: float) -> Entry | None:
-        """A child answered; None when the answer is to nothing that it was asked."""
+        """Record a child's answer; None if the child does not have that unit."""
         entry = self._seats[number].queue.pop(ticket, None)
         if entry is not None:
             self._seats[number].shut = False
@@ -145,21 +146,20 @@ class Dealer:
         return entry
 
     def rich(self) -> int | None:
-        """A child whose units should be taken back, as another that could have some has none and
-        none are waiting."""
+        """A child to take unstarted units from: another child is idle and nothing is queued."""
         if self._backlog or all(seat.queue for seat in self._seats if seat.open):
             return None
         number = max(range(len(self._seats)), key=lambda one: len(self._seats[one].queue))
         return number if len(self._seats[number].queue) > 1 else None
 
     def recall(self, number: int, tickets: Iterable[int]) -> None:
-        """All that was in a child's socket was taken back, before it saw it."""
+        """Put back all units that were taken out of a child's socket before it read them."""
         seat = self._seats[number]
         self._return([seat.queue[ticket] for ticket in tickets if ticket in seat.queue])
         seat.shut = False
 
     def is_slow(self, number: int, slot: Slot, now: float) -> bool:
-        """Whether a child is at a long unit: what is behind it is better done by others."""
+        """Whether a child runs a long unit: the units behind it are better given to others."""
         return self._seats[number].at(slot) is not None and now - slot.since > LONG
 
     def shut(self, number: int) -> None:
@@ -167,8 +167,10 @@ class Dealer:
         self._seats[number].shut = True
 
     def withdraw(self) -> tuple[int, ...]:
-        """Forget what no child has, but for units that were lost with all children: if it happens
-        to them again they are to blame."""
+        """Forget all units that no child has, and return their tickets.
+
+        Units that were once lost with all children stay: if that happens again, they are to blame.
+        """
         fresh = [entry for entry in self._backlog if not entry.losses]
         self._backlog = deque(entry for entry in self._backlog if entry.losses)
         for entry in fresh:
@@ -176,7 +178,7 @@ class Dealer:
         return tuple(sorted(entry.ticket for entry in fresh))
 
     def holder(self, ticket: int) -> int | None:
-        """The child that has a unit; None when it is in the backlog."""
+        """The child that has a unit; None if the unit is in the backlog."""
         return self._entries[ticket].child
 
     def drop(self, ticket: int) -> Entry:
@@ -187,7 +189,7 @@ class Dealer:
         return entry
 
     def condemn(self, ticket: int, kind: Kind) -> int | None:
-        """The child that is to be killed to end a unit; None when it is being killed already."""
+        """The child to kill in order to end a unit; None if it is being killed already."""
         number = self._entries[ticket].child
         if number is None or self._seats[number].killed_for is not None:
             return None
@@ -195,7 +197,7 @@ class Dealer:
         return number
 
     def left(self, number: int, slot: Slot, now: float) -> float | None:
-        """Seconds that the unit a child is at has left, not above zero when it is over."""
+        """Seconds that the unit a child runs has left until its limit; 0 or less if exceeded."""
         entry = self._seats[number].at(slot)
         if entry is None or self._seats[number].killed_for is not None:
             return None
@@ -203,7 +205,10 @@ class Dealer:
         return None if limit is None else slot.since + limit - now
 
     def end(self, number: int, slot: Slot, by_kill: bool) -> Verdict | None:
-        """A child ended, all its answers are in: the unit to blame. The others are dealt anew."""
+        """Record the end of a child whose answers have all been read; return the unit to blame.
+
+        Its other units are dealt out again.
+        """
         seat = self._seats[number]
         self._seats[number] = Seat()
         running = seat.at(slot)
@@ -220,7 +225,7 @@ class Dealer:
         return verdict
 
     def clear(self) -> list[int]:
-        """Forget everything: the tickets."""
+        """Forget all units, and return their tickets."""
         tickets = list(self._entries)
         self._seats = [Seat() for _ in self._seats]
         self._backlog.clear()
@@ -229,7 +234,7 @@ class Dealer:
         return tickets
 
     def lose(self, slots: list[Slot]) -> list[tuple[Verdict, int]]:
-        """All children are gone at once, by no fault of a unit's, unless it happens to it again."""
+        """Record the loss of all children at once; a unit that runs in two losses is blamed."""
         verdicts = []
         for number, slot in enumerate(slots):
             running = self._seats[number].queue.get(slot.ticket)
@@ -248,7 +253,7 @@ class Dealer:
         self._timed -= entry.unit.deadline is not None
 
     def _return(self, entries: Iterable[Entry]) -> None:
-        """Back to the front, in the order they had."""
+        """Return units to the front of the backlog, in the order they had."""
         for entry in reversed(list(entries)):
             if entry.child is not None:
                 self._seats[entry.child].queue.pop(entry.ticket, None)

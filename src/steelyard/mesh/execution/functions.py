@@ -1,4 +1,4 @@
-"""Functions by name: "module:function", or "module:name.name" for what a module's names hold."""
+"""Finds functions by name: "module:function", or "module:name.name" for a nested name."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from steelyard.errors import Fault, SteelyardError
 
 
 class UnknownFunctionError(SteelyardError):
-    """There is no such function here."""
+    """This node has no such function."""
 
     fault = Fault.USER
 
 
 def split(name: str) -> tuple[str, str]:
-    """Module and name in it."""
+    """Split the name into the module and the name inside it."""
     module, colon, path = name.partition(":")
     if not (module and colon and path):
         raise UnknownFunctionError(
@@ -26,7 +26,7 @@ def split(name: str) -> tuple[str, str]:
 
 
 def find(name: str) -> Callable[..., Any]:
-    """The function, its module imported; an error says what is missing."""
+    """Import the function's module and return the function, or raise a clear error."""
     module_name, path = split(name)
     try:
         found: Any = importlib.import_module(module_name)

@@ -1,6 +1,6 @@
-"""Keeps children at work: does what the dealer decides, and tells it what came of it.
+"""Keeps children at work: carries out the dealer's decisions, and reports the results to it.
 
-Not for several threads at once: the pool sees to that.
+It is not thread-safe: the pool holds a lock.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from steelyard.mesh.execution.unit import Unit
 
 log = logging.getLogger(__name__)
 
-TICK = 0.05  # seconds between looks at deadlines
-SLOW_TICK = 1.0  # between looks at what children print
+TICK = 0.05  # seconds between two checks of deadlines
+SLOW_TICK = 1.0  # seconds between two checks of the children's output
 LONGEST_NAP, SHORTEST_NAP = 0.1, 0.001  # seconds; poll() rounds up to milliseconds
 ROOM = 64 * 1024  # bytes of answers that fit into a child's socket in any case
-RECENT = 0.2  # share of the newest answer in the mean of their sizes
-START_LIMIT = 60.0  # seconds for a nursery with what it preloads
-GIVE_UP = 3  # nurseries that did not even start
-PAUSE = 0.5  # seconds after one that did not
-CONTROL = -1  # among the numbers of children, the nursery's
+RECENT = 0.2  # weight of the newest answer in the mean of their sizes
+START_LIMIT = 60.0  # seconds for a nursery to start, with its preloaded modules
+GIVE_UP = 3  # nurseries that failed to start in a row
+PAUSE = 0.5  # seconds after a failed start
+CONTROL = -1  # stands for the nursery among the numbers of children
 
 
 class Keeper:
-    """A dealer, and the brood it hands units to."""
+    """A dealer, and the brood that it hands units to."""
 
     def __init__(self, children: int, preload: Sequence[str], path: Sequence[str] = ()) -> None:
         self.outbox: list[Outcome] = []
@@ -45,11 +45,11 @@ class Keeper:
         self._count, self._preload, self._path = children, tuple(preload), tuple(path)
         self._unwanted: set[int] = set()
         self._failed_starts = 0
-        self._is_lost = False  # there is no brood, and no room on this machine for another one
-        self._size = 1.0  # bytes of an answer
+        self._is_lost = False  # there is no brood, and the machine has no room for another one
+        self._size = 1.0  # mean bytes of an answer
         self.selector = selectors.DefaultSelector()
-        self.bell = select.poll()  # what ends a nap; answers do not
-        self.up = threading.Event()  # the nursery is there, and forks
+        self.bell = select.poll()  # its events end a nap; answers of children do not
+        self.up = threading.Event()  # set when the nursery has started and forks
         self._begin()
 
     def _begin(self) -> None:
@@ -65,17 +65,17 @@ class Keeper:
         self.selector.register(self._brood.lines[number].ours, selectors.EVENT_READ, number)
 
     def take(self, batch: Iterable[tuple[int, Unit]]) -> None:
-        """New units."""
+        """Accept new units."""
         self.dealer.take(batch)
         self.deal()
 
     def deal(self) -> None:
-        """Give children what the dealer has for them."""
+        """Send children the units that the dealer assigns them."""
         if self._is_lost:
             return
         while (rich := self.dealer.rich()) is not None:
             self.dealer.recall(rich, self._brood.unread(rich))
-            if not self.dealer.waiting:  # it is at its last already
+            if not self.dealer.waiting:  # the child runs its last unit already
                 return
             self._send()
         self._send()
@@ -89,13 +89,13 @@ class Keeper:
             except OSError as error:
                 if error.errno not in SHORTAGES:
                     raise
-                self.dealer.hold_back(entry)  # as too many files are open, or under way
+                self.dealer.hold_back(entry)  # too many descriptors are open, or in flight
                 return
 
     def cancel(self, ticket: int) -> None:
-        """End a unit, wherever it is; what was taken back for that is to be dealt."""
+        """End a unit, wherever it is; units that were taken back for that are to be dealt again."""
         if (holder := self._holder(ticket)) is not None:
-            self._read(holder)  # or a child would be killed for a unit that has ended
+            self._read(holder)  # otherwise a child might be killed for a unit that has ended
         if ticket not in self.dealer:
             return
         self._unwanted.add(ticket)
@@ -111,7 +111,7 @@ class Keeper:
         return self.dealer.holder(ticket) if ticket in self.dealer else None
 
     def recall(self) -> tuple[int, ...]:
-        """Take back what no child has begun: tickets, which are forgotten, the oldest first."""
+        """Take back and forget units that no child has begun; return their tickets in order."""
         for number in range(0 if self._is_lost else self._count):
             self.dealer.recall(number, self._brood.unread(number))
         return self.dealer.withdraw()
@@ -122,7 +122,7 @@ class Keeper:
             self._brood.kill(number)
 
     def attend(self, number: int) -> None:
-        """There is something to read from a child, or from the nursery."""
+        """Read the messages of a child, or of the nursery."""
         if number != CONTROL:
             self._read(number)
         elif (news := self._brood.news()) is None:
@@ -143,7 +143,7 @@ class Keeper:
                 self.outbox.append(Outcome(*answer))
 
     def _end(self, number: int, status: int) -> None:
-        """A child has ended."""
+        """Record that a child has ended, and replace it."""
         self._read(number)
         slot = self._brood.slot(number)
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
@@ -152,22 +152,26 @@ class Keeper:
             self._blame(verdict, slot, number, ended_by(status))
         self.selector.unregister(self._brood.lines[number].ours)
         if status < 0:
-            time.sleep(PAUSE)  # the machine has no room for a process: asking at once is no help
+            # the machine has no room for a process, and asking again at once would not help
+            time.sleep(PAUSE)
         try:
             self._brood.renew(number)
-        except OSError:  # too many files are open, say: then all of them begin anew
+        except OSError:  # for instance too many open files: then all children start over
             self._brood.end()
             return
         self._listen_to(number)
         self._cancel_again()
 
     def _cancel_again(self) -> None:
-        """What is not wanted and was not to blame for its child's end: it waits now."""
+        """Cancel again the units whose child ended before their cancellation.
+
+        Such a unit is in the backlog now.
+        """
         for ticket in list(self._unwanted):
             self.cancel(ticket)
 
     def _start_over(self) -> None:
-        """The nursery is gone, and all children with it: another one, without preloading."""
+        """Replace a nursery that is gone with its children; if it never started, do not preload."""
         if not self.up.is_set():
             self._failed_starts += 1
             self._preload = ()
@@ -181,7 +185,7 @@ class Keeper:
         self._begin_again()
 
     def _begin_again(self) -> None:
-        """As soon as the machine has room for it."""
+        """Start a brood; if the machine has no room for it, `look_after` tries again."""
         try:
             self._begin()
         except OSError as error:
@@ -204,7 +208,7 @@ class Keeper:
         self._brood.close()
 
     def look_after(self) -> None:
-        """Kill what is overdue; take back what is behind a unit that takes long."""
+        """Kill children that exceed a deadline; take back the units behind one that takes long."""
         if self._is_lost and time.monotonic() - self._born >= PAUSE:
             self._begin_again()
         if not self.up.is_set():
@@ -222,7 +226,7 @@ class Keeper:
                 self.dealer.shut(number)
 
     def relieve(self) -> None:
-        """Throw away output that would fill the machine."""
+        """Discard output that would fill the machine."""
         for line in () if self._is_lost else self._brood.lines:
             capture.relieve(line.output)
 
@@ -231,7 +235,7 @@ class Keeper:
         failure = {
             Kind.CANCELLED: Failure("Cancelled", "cancelled while it ran"),
             Kind.HUNG: Failure("Hung", f"not done after {seconds:.3g} s, and killed"),
-        }.get(verdict.kind, Failure("Crashed", f"its child process ended in it: {how}"))
+        }.get(verdict.kind, Failure("Crashed", f"its child process ended while it ran: {how}"))
         output = capture.read(self._brood.lines[number].output)
         self._tell(verdict.entry.ticket, verdict.kind, failure, output, seconds)
 
@@ -243,7 +247,7 @@ class Keeper:
 
     @property
     def patience(self) -> float | None:
-        """Seconds until something has to be looked at, if nothing happens before."""
+        """Seconds to wait for events until the next check; None if there is nothing to check."""
         if not self.up.is_set():
             return SLOW_TICK
         if not len(self.dealer):
@@ -252,20 +256,21 @@ class Keeper:
 
     @property
     def nap(self) -> float:
-        """Seconds that answers may wait, for more of them to be read at once."""
-        room = self.dealer.mean * ROOM / self._size  # seconds until a child has to wait for us
+        """Seconds to let answers wait, so that more of them are read at once."""
+        # seconds until a child has to wait for us to read
+        room = self.dealer.mean * ROOM / self._size
         nap = min(self.dealer.slack / 2, room, TICK if self.dealer.timed else LONGEST_NAP)
         return nap if nap > SHORTEST_NAP else 0.0
 
     def close(self) -> None:
-        """End everything."""
+        """End all processes."""
         if not self._is_lost:
             self._drop_brood()
         self.selector.close()
 
 
 def ended_by(status: int) -> str:
-    """A process's end in words."""
+    """Describe the end of a process in words."""
     if not os.WIFSIGNALED(status):
         return f"exit code {os.waitstatus_to_exitcode(status)}"
     number = os.WTERMSIG(status)

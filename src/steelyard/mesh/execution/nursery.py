@@ -1,13 +1,14 @@
-"""The process that forks children: small, with one thread and none of the node's.
+"""The process that forks children: small, and with a single thread.
 
-A node has threads (the transport's), and a fork of such a process may inherit a lock that nobody
-will ever release. So it starts this one anew, and this one forks: in a few milliseconds, with
-everything imported. It ends its children when the node is gone, and they are killed when it is.
+A node has threads (those of the transport), and a fork of such a process may inherit a lock that
+nobody will ever release. So the node starts this process afresh, and this one forks: in a few
+milliseconds, with everything imported. The nursery kills its children when the node is gone, and
+the kernel kills them when the nursery is gone.
 
     pool → nursery   fork <number> with (socket, output) · kill <number>
     nursery → pool   up · ended <number> <status>
 
-`status` is as waitpid has it; −1 says that it could not be forked.
+`status` is that of waitpid; −1 means that the fork failed.
 """
 
 from __future__ import annotations
@@ -34,20 +35,20 @@ from steelyard.mesh.execution.slots import Slots
 from steelyard.parent import end_with
 
 _SET_NAME = 15  # linux/prctl.h
-_KILLED_FIRST = 500  # of 1000: when memory is short, a unit goes before the node does
+_KILLED_FIRST = 500  # of 1000: if memory is short, the kernel kills a unit before the node
 
 
 class Nursery:
-    """Forks, kills and buries children."""
+    """Forks, kills and reaps children."""
 
     def __init__(self, control: socket.socket, slots: Slots) -> None:
         self._control, self._slots = control, slots
         self._selector = selectors.DefaultSelector()
-        self._pids: dict[int, int] = {}  # by the child's number
+        self._pids: dict[int, int] = {}  # keyed by the child's number
         self._pid = os.getpid()
 
     def run(self) -> None:
-        """Until the pool is gone."""
+        """Serve until the pool is gone."""
         self._selector.register(self._control, selectors.EVENT_READ)
         self._tell("up")
         try:
@@ -64,7 +65,7 @@ class Nursery:
     def _obey(self) -> bool:
         try:
             message, fds, _, _ = socket.recv_fds(self._control, 256, 2)
-        except ConnectionError:  # a pool that was killed, and had not read all that we told
+        except ConnectionError:  # the pool was killed before it read all our messages
             return False
         if not message:
             return False
@@ -84,7 +85,7 @@ class Nursery:
             if not pid:
                 try:
                     self._become(number, link, output)
-                finally:  # who came back would end its siblings
+                finally:  # a child that returned from here would kill its siblings
                     os._exit(1)
             self._pids[number] = pid
             self._selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (number, pid))
@@ -92,8 +93,8 @@ class Nursery:
         os.close(output)
 
     def _become(self, number: int, link: int, output: int) -> None:
-        """The child: nothing of the nursery is left in it."""
-        os.setsid()  # its own group, so that what it starts is killed with it
+        """Become the child: close everything that belongs to the nursery, and run units."""
+        os.setsid()  # a group of its own, so that the processes it starts are killed with it
         end_with(self._pid)
         ctypes.CDLL(None).prctl(_SET_NAME, b"steelyard-unit")
         with suppress(OSError):
@@ -111,7 +112,7 @@ class Nursery:
 
     def _bury(self, who: tuple[int, int], fd: int) -> None:
         number, pid = who
-        end(pid)  # its group; before it is buried nobody else can have that number
+        end(pid)  # its whole group; until waitpid nobody else can have that number
         _, status = os.waitpid(pid, 0)
         self._selector.unregister(fd)
         os.close(fd)
@@ -124,7 +125,7 @@ class Nursery:
 
 
 def end(pid: int) -> None:
-    """Kill a child and what it started; the group is not there yet when it was just forked."""
+    """Kill a child and its group; a child that was just forked has no group yet."""
     for kill in (os.kill, os.killpg):
         with suppress(ProcessLookupError):
             kill(pid, signal.SIGKILL)
@@ -132,12 +133,12 @@ def end(pid: int) -> None:
 
 @contextmanager
 def watched(control: socket.socket) -> Iterator[None]:
-    """Within, the end of the pool is ours at once: what is imported may take for ever."""
+    """Inside the block, exit as soon as the pool is gone: an import may take for ever."""
     out, into = os.pipe()
 
     def watch() -> None:
         poll = select.poll()
-        poll.register(control, 0)  # nothing but its end
+        poll.register(control, 0)  # reports nothing but its end
         poll.register(out, select.POLLIN)
         if control.fileno() in dict(poll.poll()):
             os._exit(0)
@@ -148,13 +149,13 @@ def watched(control: socket.socket) -> Iterator[None]:
         yield
     finally:
         os.write(into, b"x")
-        thread.join()  # we fork, so there must be no other thread
+        thread.join()  # a process that forks must have no other thread
         os.close(out)
         os.close(into)
 
 
 def preload(names: list[str]) -> None:
-    """Import what children will want, so that they need not; they say what is wrong with it."""
+    """Import modules for the children; if that fails, a child reports the error later."""
     for name in names:
         try:
             importlib.import_module(name)
@@ -170,9 +171,9 @@ def main() -> None:
     sys.path[:] = told["path"]  # from here on units may import from the user's folder
     with watched(control):
         preload(told["preload"])
-    if threading.active_count() > 1:  # libraries in C (OpenBLAS) take care of forks by themselves
-        sys.exit("what was preloaded has started threads: it is left to the children")
-    gc.freeze()  # or the first collection would copy all pages that children share
+    if threading.active_count() > 1:  # libraries in C (OpenBLAS) handle forks by themselves
+        sys.exit("a preloaded module started threads: each child will import it itself")
+    gc.freeze()  # otherwise the first collection would copy all pages shared with children
     Nursery(control, Slots(slots)).run()
 
 

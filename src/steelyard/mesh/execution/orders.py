@@ -1,4 +1,4 @@
-"""What goes over the socket between a pool and one child: orders out, answers back."""
+"""The messages between a pool and one child: orders go out, answers come back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_OUTPUT = parcel.INLINE // 2
 
 
 class Order(NamedTuple):
-    """A unit, as its child sees it."""
+    """A unit, as its child receives it."""
 
     ticket: int
     function: str
@@ -31,7 +31,7 @@ class Order(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An outcome, as its child tells it."""
+    """An outcome, as its child sends it."""
 
     ticket: int
     kind: Kind
@@ -41,14 +41,14 @@ class Answer(NamedTuple):
 
 
 def send_order(link: socket.socket, ticket: int, unit: Unit) -> None:
-    """Tell a child to run a unit after those it has."""
+    """Tell a child to run a unit after those that it has."""
     name = unit.function.encode()
     head = _ORDER.pack(ticket, -1 if unit.memory is None else unit.memory, len(name)) + name
     parcel.send(link, head, [unit.arguments])
 
 
 def read_order(got: parcel.Parcel) -> Order:
-    """An order that was received; OSError when its arguments were not."""
+    """Parse an order; raise OSError if the descriptor of its arguments was lost."""
     if got.torn:
         raise OSError(errno.EMFILE, "no descriptor is left for the arguments of a unit")
     ticket, memory, length = _ORDER.unpack_from(got.message)
@@ -61,7 +61,7 @@ def read_order(got: parcel.Parcel) -> Order:
 
 
 def ticket_of(got: parcel.Parcel) -> int:
-    """Of an order: whose it is."""
+    """The ticket of an order."""
     ticket: int = _ORDER.unpack_from(got.message)[0]
     return ticket
 
@@ -74,8 +74,7 @@ def send_answer(
     output: bytes,
     seconds: float,
 ) -> None:
-    """Tell the pool what became of a unit; waits while the socket is full, or too many files are
-    under way."""
+    """Send the outcome of a unit to the pool; wait while too many descriptors are in flight."""
     head = _ANSWER.pack(ticket, seconds, _NUMBERS[kind], len(output))
     while not _sent(link, head, [output, *value]):
         time.sleep(PAUSE)
@@ -92,7 +91,7 @@ def _sent(link: socket.socket, head: bytes, body: list[parcel.Piece]) -> bool:
 
 
 def read_answer(got: parcel.Parcel) -> Answer:
-    """An answer that was received; one without its value is no answer, and tried again."""
+    """Parse an answer; if its value was lost, the unit counts as crashed, and is tried again."""
     ticket, seconds, kind, length = _ANSWER.unpack_from(got.message)
     if got.torn:
         why = Failure("OSError", "its value was lost: this node has no file descriptors left")

@@ -1,7 +1,8 @@
 """Messages between a pool and its children: a head, and a body of any size.
 
-The sockets keep messages apart (SOCK_SEQPACKET): one is received whole or not at all, by one
-process only. A body that would fill the socket goes as a file in memory whose descriptor is sent.
+The sockets keep messages apart (SOCK_SEQPACKET): a message is received whole or not at all, by one
+process only. A body that would fill the socket goes into a file in memory, whose descriptor is
+sent.
 """
 
 from __future__ import annotations
@@ -15,26 +16,26 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 Piece = bytes | memoryview
-INLINE = 32 * 1024  # bodies up to here are in the message; a socket holds some 200 KiB
-HEAD = 1024  # bytes, at most
+INLINE = 32 * 1024  # bytes of a body that fit into the message; a socket holds some 200 KiB
+HEAD = 1024  # bytes of a head at most
 _FDS = socket.CMSG_SPACE(2 * array.array("i").itemsize)
-_CLOEXEC = int(socket.MSG_CMSG_CLOEXEC)  # as an enum it is slow to combine
+_CLOEXEC = int(socket.MSG_CMSG_CLOEXEC)  # the enum itself is slow to combine
 _TORN = int(socket.MSG_CTRUNC)
 NOW = int(socket.MSG_DONTWAIT)
-# What a process or the machine has too little of, for a moment.
+# Errors for a temporary shortage in the process or the machine.
 SHORTAGES = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
 
 
 class Parcel(NamedTuple):
-    """A message as received; `message` is good until the next one is."""
+    """A received message; `message` is valid until the next one is received."""
 
     message: memoryview
-    fd: int | None  # of the body, when it is not in the message; the receiver's to close
-    torn: bool = False  # it had a body, and we had no descriptor left for it
+    fd: int | None  # of the body, if it is not in the message; the receiver closes it
+    torn: bool = False  # the body is lost, as we had no descriptor left for it
 
 
 def send(link: socket.socket, head: bytes, body: Sequence[Piece]) -> None:
-    """Send one; BlockingIOError when the socket does not block and is full."""
+    """Send a message; raise BlockingIOError if the socket does not block and is full."""
     size = sum(len(piece) for piece in body)
     if size <= INLINE:
         link.sendmsg([head, *body])
@@ -55,7 +56,7 @@ def _write(fd: int, piece: Piece) -> None:
 
 
 class Receiver:
-    """Takes messages from sockets, into one buffer."""
+    """Receives messages from sockets, into one buffer."""
 
     def __init__(self) -> None:
         self._buffer = bytearray(HEAD + INLINE)
@@ -75,14 +76,14 @@ class Receiver:
 
 
 def take(fd: int) -> bytes:
-    """All of a body that came as a file, which is closed."""
+    """Read a body that came as a file, and close the file."""
     with os.fdopen(fd, "rb", buffering=0) as file:
         file.seek(0)
         return file.readall()
 
 
 def look_at(fd: int) -> memoryview:
-    """A body that came as a file, without a copy of it; the descriptor is closed."""
+    """Map a body that came as a file, without copying it; close the descriptor."""
     try:
         return memoryview(mmap.mmap(fd, 0, access=mmap.ACCESS_READ))
     finally:

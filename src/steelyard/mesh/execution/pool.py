@@ -1,8 +1,9 @@
-"""The children of one node: units in, outcomes out.
+"""The children of one node: units go in, outcomes come out.
 
 `start` sends orders from the thread that calls it. One thread of the pool's own reads answers,
-looks after deadlines and tells outcomes. While every child has work ahead it reads only now and
-then: answers wait in the sockets, where no crash can hurt them, and many are read at once.
+watches deadlines and delivers outcomes. While every child has work in advance, that thread reads
+only now and then: answers wait in the sockets, where no crash can harm them, and many are read at
+once.
 """
 
 from __future__ import annotations
@@ -25,35 +26,38 @@ log = logging.getLogger(__name__)
 
 
 class Executor(Protocol):
-    """What a node knows of a pool. All of it may be called from any thread.
+    """The interface of a pool for a node. All methods may be called from any thread.
 
-    A pool is made with the number of its children and a `Deliver`, which is told of each ticket
-    once, of those that ended together in one call, from a thread of the pool, one call at a time.
-    It must not block, and may call `start`, `cancel` and `recall`.
+    A pool is made with the number of its children and a `Deliver` callback. The callback receives
+    the outcome of each ticket once, with several outcomes in one call if they come together. A
+    thread of the pool calls it, one call at a time. It must not block, and may call `start`,
+    `cancel` and `recall`.
     """
 
     def wait(self, patience: float) -> bool:
-        """Until the children are there; False when they are not in time."""
+        """Wait until the children have started; False if that takes longer than `patience`."""
 
     def start(self, ticket: int, unit: Unit) -> None:
         """Run a unit as soon as a child is free; a ticket is used once in a pool's life."""
 
     def start_all(self, batch: Iterable[tuple[int, Unit]]) -> None:
-        """The same for many; cheaper than one by one."""
+        """Run many units; that is cheaper than one by one."""
 
     def cancel(self, ticket: int) -> None:
-        """End a unit, running or not; its outcome comes, CANCELLED unless it had ended before."""
+        """End a unit, running or not; its outcome is CANCELLED unless it had ended before."""
 
     def recall(self) -> tuple[int, ...]:
-        """Take back units that no child has begun, the oldest first: they have no outcome. Some may
-        stay, and have one."""
+        """Take back units that no child has begun, oldest first; these get no outcome.
+
+        Some units that have not begun may stay, and get an outcome.
+        """
 
     @property
     def free(self) -> int:
-        """Children that would have nothing to do if all units so far were spread over them."""
+        """The number of children that would be idle if all units were spread over them."""
 
     def close(self) -> None:
-        """Kill the children; units that are not done have no outcome, nor is any told after."""
+        """Kill the children; unfinished units get no outcome, and none is delivered afterwards."""
 
 
 class Pool:
@@ -67,7 +71,7 @@ class Pool:
         preload: Sequence[str] = (),
         path: Sequence[str] = (),
     ) -> None:
-        """`path`: folders from which children import before all others."""
+        """`path`: folders that children import from before all others."""
         self._deliver = deliver
         self._lock = threading.Lock()
         self._closed = False
@@ -127,13 +131,13 @@ class Pool:
             try:
                 self._turn()
             except Exception:  # without this thread no unit would ever end
-                log.exception("a bug of steelyard's: a pool could not look after its children")
+                log.exception("a bug in Steelyard: a pool could not manage its children")
                 time.sleep(PAUSE)
         self._keeper.close()
         os.close(self._wake)
 
     def _turn(self) -> None:
-        """Wait for something to happen, and see to it."""
+        """Wait for an event, and handle it."""
         ready = self._keeper.selector.select(self._keeper.patience)
         now = time.monotonic()
         with self._lock:
@@ -150,7 +154,7 @@ class Pool:
         if told:
             self._tell(told)
         with self._lock:
-            nap = self._keeper.nap  # after outcomes were told: more units may have come of it
+            nap = self._keeper.nap  # read after the delivery, which may have added units
         if nap:
             self._keeper.bell.poll(1000 * nap)
 

@@ -1,7 +1,8 @@
-"""What each child is at, in memory that it shares with its parent.
+"""The current unit of each child, in memory that the child shares with its parent.
 
-A child writes before it calls a function, and the parent reads when it wants to know, at the latest
-after the child's death: so that it is exact who was running then, and costs no message.
+A child writes its slot before it calls a function. The parent reads the slot when it wants to know,
+at the latest after the child's death. So it is known exactly which unit was running then, without a
+message.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from enum import IntEnum
 from typing import NamedTuple
 
-_SIZE = 64  # a cache line each
+_SIZE = 64  # bytes; each slot has a cache line of its own
 _TIME, _WHAT = struct.Struct("<d"), struct.Struct("<QQ")
 _WHAT_AT = 8
 
@@ -27,7 +28,7 @@ class Phase(IntEnum):
 
 
 class Slot(NamedTuple):
-    """One look at a child. While it lives the parts may be of two moments."""
+    """One reading of a slot. While the child lives, its parts may be from two moments."""
 
     ticket: int
     phase: Phase
@@ -42,25 +43,26 @@ class Slots:
 
     @classmethod
     def create(cls, count: int) -> tuple[Slots, int]:
-        """New ones, and the descriptor by which children find them."""
+        """Create the slots, and the descriptor by which children map them."""
         fd = os.memfd_create("steelyard-slots")
         os.ftruncate(fd, count * _SIZE)
         return cls(fd), fd
 
     def read(self, child: int) -> Slot:
-        """What this child is at, as far as one can see."""
+        """The current unit of this child, as last written."""
         at = child * _SIZE
         ticket, phase = _WHAT.unpack_from(self._memory, at + _WHAT_AT)
         return Slot(ticket, Phase(phase), _TIME.unpack_from(self._memory, at)[0])
 
     def write(self, child: int, ticket: int, phase: Phase) -> float:
-        """A child says what it is at from now on."""
+        """Record, in a child, the unit that it is about to import or run."""
         now, at = time.monotonic(), child * _SIZE
-        # The time first: who reads in between thinks of the last unit that it has just begun.
+        # The time is written first: a reader in between sees the old unit with a new time, and so
+        # takes it for one that has just begun, not for an overdue one.
         _TIME.pack_into(self._memory, at, now)
         _WHAT.pack_into(self._memory, at + _WHAT_AT, ticket, phase)
         return now
 
     def close(self) -> None:
-        """Let go of the memory."""
+        """Release the memory."""
         self._memory.close()

@@ -1,4 +1,4 @@
-"""What a child process is to run."""
+"""A unit: what a child process is to run."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 
 from steelyard.errors import Fault, SteelyardError
 
-LONGEST_NAME = 512  # bytes, of a function
+LONGEST_NAME = 512  # bytes of a function's name
 
 
 class UnitError(SteelyardError):
-    """What was asked for is no unit."""
+    """The request does not describe a unit."""
 
     fault = Fault.USER
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A function by its name, never code, and what it is called with.
+    """A function by its name, never code, and its arguments.
 
-    `arguments` is what `wire.pack_call` made of them. `deadline` counts from the moment the
-    function is called in the child: neither the wait for a child nor the import of the module is
-    the unit's. `memory` is what the unit may add to what its child had before it began.
+    `arguments` were packed by `wire.pack_call`. `deadline` counts from the moment the function is
+    called in the child: neither the wait for a child nor the import of the module counts. `memory`
+    limits what the unit may add to the memory that its child had before.
     """
 
     function: str  # "module:function"
@@ -33,12 +33,12 @@ class Unit:
         if not 0 < len(self.function.encode()) <= LONGEST_NAME:
             raise UnitError(f"a function's name has 1 to {LONGEST_NAME} bytes")
         if not isinstance(self.deadline, float | int | None):
-            raise UnitError(f"a deadline of {self.deadline!r} is no number of seconds")
-        if not isinstance(self.memory, int | None):  # a client's word, which may be anything
-            raise UnitError(f"{self.memory!r} is no whole number of bytes")
+            raise UnitError(f"a deadline of {self.deadline!r} is not a number of seconds")
+        if not isinstance(self.memory, int | None):  # the client sent it, so it may be anything
+            raise UnitError(f"{self.memory!r} is not a whole number of bytes")
         if self.deadline is not None and not self.deadline > 0:
             raise UnitError(
                 f"a deadline of {self.deadline} s cannot be met", hint="above 0, or none"
             )
         if self.memory is not None and not 0 < self.memory < 2**62:
-            raise UnitError(f"{self.memory} is no number of bytes", hint="above 0, or none")
+            raise UnitError(f"{self.memory} is not a number of bytes", hint="above 0, or none")

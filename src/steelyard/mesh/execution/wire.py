@@ -1,15 +1,15 @@
 """Values as bytes: msgpack, and numpy arrays beside it.
 
-None, booleans, numbers (complex ones, too), text, bytes, lists, tuples (they arrive as lists, but
-for keys of dicts) and dicts go as msgpack has them. Arrays go behind the rest, in one piece each,
-so that packing copies them once and unpacking never: what arrives is a view of the message, and
-read-only.
+None, booleans, numbers (complex ones, too), text, bytes, lists, tuples (which arrive as lists,
+except as keys of dicts) and dicts are packed by msgpack. Arrays follow, in one piece each, so that
+packing copies them once and unpacking never: an array that arrives is a read-only view of the
+message.
 
     plain        msgpack
     with arrays  0xC1 · length of the head (u32) · head, padded · array, padded · …
 
 0xC1 is the one byte that msgpack never begins with. Padding makes arrays start at multiples of 64,
-which is what vector instructions like. Code is never packed, and never run by unpacking.
+as vector instructions prefer. Code is never packed, and never run by unpacking.
 """
 
 from __future__ import annotations
@@ -24,25 +24,26 @@ from steelyard.errors import Fault, SteelyardError
 from steelyard.mesh.execution.outcome import Failure
 
 COMPLEX, ARRAY = 1, 2  # extension types of msgpack
-MOST = 4_000_000_000  # bytes; msgpack has 32 bits for what stands around it
+# bytes; a message holds the packed value as msgpack bytes, whose length has 32 bits
+MOST = 4_000_000_000
 _MARK, _ALIGN = 0xC1, 64
 _HEAD, _COMPLEX = struct.Struct("<BxxxI"), struct.Struct("<dd")
-_SHAPED = "biufcmMSUV"  # kinds of dtype that are bytes and nothing else
+_SHAPED = "biufcmMSUV"  # kinds of dtype that consist of plain bytes
 
 
 class WireError(SteelyardError):
-    """A value is of a type that cannot be sent, or what was sent is not a value."""
+    """A value has a type that cannot be sent, or received bytes are not a value."""
 
     fault = Fault.APPLICATION
 
 
 def pack(value: object) -> bytes:
-    """A value as bytes."""
+    """Pack a value as bytes."""
     return b"".join(pack_parts(value))
 
 
 def pack_parts(value: object) -> list[bytes | memoryview]:
-    """The same in pieces, to be written one after the other: nothing large is copied."""
+    """Pack a value in pieces, to be written one after the other: nothing large is copied."""
     arrays: list[memoryview] = []
 
     def other(one: object) -> object:
@@ -58,7 +59,8 @@ def pack_parts(value: object) -> list[bytes | memoryview]:
     size = len(head) + sum(array.nbytes for array in arrays)
     if size > MOST:
         raise WireError(
-            f"cannot be sent: {size} bytes", hint=f"at most {MOST}; send what can be read elsewhere"
+            f"cannot be sent: {size} bytes",
+            hint=f"at most {MOST}; send the place of a file instead",
         )
     if not arrays:
         return [head]
@@ -71,11 +73,11 @@ def pack_parts(value: object) -> list[bytes | memoryview]:
 
 
 def unpack(data: bytes | memoryview) -> Any:
-    """The value again; arrays in it keep `data` alive."""
+    """Unpack a value; arrays in it keep `data` alive."""
     try:
         try:
             return _unpack(data)
-        except TypeError:  # seldom, and slow: a key that is a list by now
+        except TypeError:  # seldom, and slow: a tuple as a key has become a list
             return _unpack(data, object_pairs_hook=_dict)
     except (ValueError, TypeError, struct.error, msgpack.exceptions.UnpackException) as error:
         raise WireError(f"is not a packed value: {error}") from None
@@ -97,29 +99,29 @@ def _key(key: Any) -> Any:
 
 
 def pack_call(*args: object, **kwargs: object) -> bytes:
-    """The arguments of a unit."""
+    """Pack the arguments of a unit."""
     return pack([args, kwargs])
 
 
 def unpack_call(data: bytes | memoryview) -> tuple[list[Any], dict[str, Any]]:
-    """What a unit's function is called with."""
+    """Unpack the arguments of a unit."""
     args, kwargs = unpack(data)
     return args, kwargs
 
 
 def pack_failure(failure: Failure) -> bytes:
-    """What stands in an outcome instead of a value."""
+    """Pack a failure, which stands in an outcome in place of a value."""
     return pack([failure.type, failure.message, failure.traceback])
 
 
 def unpack_failure(data: bytes) -> Failure:
-    """The failure again."""
+    """Unpack a failure."""
     return Failure(*unpack(data))
 
 
 def _extend(value: object, arrays: list[memoryview]) -> object:
-    """What msgpack does not know."""
-    numpy = sys.modules.get("numpy")  # without it there are no arrays
+    """Encode a value that msgpack does not know."""
+    numpy = sys.modules.get("numpy")  # if numpy is not imported, there are no arrays
     if isinstance(value, complex) or (numpy and isinstance(value, numpy.complexfloating)):
         return msgpack.ExtType(COMPLEX, _COMPLEX.pack(value.real, value.imag))
     if numpy is not None and isinstance(value, numpy.ndarray):
@@ -169,7 +171,7 @@ def _array(data: memoryview, dtype: str, shape: list[int]) -> object:
     try:
         import numpy
     except ImportError:
-        raise TypeError("it has a numpy array, and there is no numpy here") from None
+        raise TypeError("it has a numpy array, but numpy is not installed here") from None
     array = numpy.frombuffer(data, dtype=dtype).reshape(shape)
     array.flags.writeable = False
     return array

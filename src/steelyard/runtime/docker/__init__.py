@@ -1,6 +1,6 @@
-"""Workers as Docker containers; what they share with a Swarm's is in `runtime.engine`.
+"""Workers as Docker containers; `runtime.engine` holds the parts shared with Swarm.
 
-runtime   the contract, kept: DockerRuntime
-recipe    from the settings to the container that is asked for
-container one worker: where it is reached, its end
+runtime   DockerRuntime, which implements the contract
+recipe    the container to ask the engine for, made from the settings
+container one worker: the address where it is reached, its end
 """

@@ -1,4 +1,4 @@
-"""One container that is looked after, from now to its end."""
+"""Watches one container until its end."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from steelyard.runtime.engine.container import end_reason, send
 from steelyard.runtime.engine.labels import Mark
 from steelyard.runtime.engine.stats import Counters
 
-_AGAIN = 1.0  # seconds until an engine that went away is asked again
+_AGAIN = 1.0  # seconds until the next question to an engine that does not answer
 
 
 @dataclass(slots=True, eq=False)
 class Container:
-    """A worker's container, and what has been asked of it."""
+    """A worker's container, and the requests that were made of it."""
 
     client: Docker
     id: str
@@ -33,8 +33,9 @@ class Container:
     port: int
     stop_signal: str
     counters: Counters
-    asked: bool = False  # to end
-    over: asyncio.Event = field(default_factory=asyncio.Event)  # nothing of it is left
+    asked: bool = False  # the worker was asked to end
+    # set when nothing of the worker is left
+    over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def running(self) -> Running:
@@ -42,13 +43,13 @@ class Container:
         return Running(self.mark.name, self.host, self.port, self.id[:12], self.mark.allowance)
 
     async def ask(self) -> None:
-        """The signal that the image wants for this, once: a second one looks like impatience."""
+        """Send the image's stop signal, once: some servers take a second one as "hurry"."""
         if not self.asked:
             self.asked = True
             try:
                 await self._signal(self.stop_signal)
             except SteelyardError:
-                self.asked = False  # it was not told: the engine is away
+                self.asked = False  # the engine did not answer, so the signal was not sent
                 raise
 
     async def insist(self) -> None:
@@ -56,7 +57,10 @@ class Container:
         await self._signal("SIGKILL")
 
     async def end(self) -> str:
-        """Wait until it runs no longer; why. An engine that is away is waited for."""
+        """Wait until the container has ended; return the reason.
+
+        While the engine does not answer, it is asked again and again.
+        """
         container = self.client.containers.container(self.id)
         while True:
             with contextlib.suppress(aiohttp.ClientError, OSError, DockerError):
@@ -78,9 +82,9 @@ class Container:
 
 
 def address_of(mark: Mark, shown: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Where balancers reach it: its name on the network, or its published port on loopback.
+    """The address for balancers: a name on the network, or a port on loopback.
 
-    None: nothing is published, for instance because the container has ended.
+    None if no port is published, for instance because the container has ended.
     """
     if mark.reach == "network":
         return mark.name, mark.port

@@ -1,8 +1,9 @@
-"""From the settings to the container that the engine is asked for.
+"""Turns the settings into the container that the engine is asked for.
 
-A worker may do little: no capability, no new privilege, and no restart by the engine, since the
-agent decides about that. An init is process 1, because a program that is process 1 itself gets no
-signal it has no handler for, and would have to be killed at each stop.
+A worker's rights are few: it has no capabilities and cannot gain privileges. The engine does not
+restart it, since that is the agent's decision. Process 1 is an init, because the kernel drops
+signals to process 1 for which it has no handler, and the worker would have to be killed at each
+stop.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from steelyard.runtime.spawn import fill_port
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How the workers of one application are made."""
+    """The way to make containers for the workers of one application."""
 
     application: settings.Application
     runtime: settings.Runtime
@@ -62,12 +63,12 @@ class Recipe:
         if allowance.cpus is not None:
             found["NanoCpus"] = round(allowance.cpus * 1e9)
         if allowance.memory is not None:
-            # As much memory and swap together as memory alone: no swap.
+            # The limit of memory and swap together equals the limit of memory, so there is no swap.
             found |= {"Memory": allowance.memory, "MemorySwap": allowance.memory}
         return found
 
     def _published(self, exposed: str) -> dict[str, Any]:
-        """On loopback only, on a port that the engine chooses; or not at all."""
+        """Publish the port on loopback, on a port that the engine chooses; or not at all."""
         if self.runtime.reach == "network":
             return {}
         return {exposed: [{"HostIp": "127.0.0.1", "HostPort": ""}]}

@@ -1,11 +1,11 @@
 """Workers as Docker containers.
 
 start ───> image, network, create, start ──┐
-                                           ├─> watched ─> it ends ─> its last words are kept,
+                                           ├─> watched ─> it ends ─> its last lines are kept,
 running ─> containers with our labels ─────┘              it is removed ─> Exit
 
-A container outlives the agent: nothing ties it to us but its labels, by which the next agent
-finds it again. Containers that ended while no agent looked are removed when they are found.
+A container outlives the agent: nothing ties the container to the agent but its labels, by which the
+next agent finds it. Containers that ended while no agent was running are removed when found.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class DockerRuntime:
         self._workers: dict[str, Container] = {}
         self._tasks: dict[str, list[asyncio.Task[None]]] = {}
         self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
-        self._answers = True  # the engine did when it was last asked
-        self._client: Docker  # from open to close
+        self._answers = True  # whether the engine answered the last ping
+        self._client: Docker  # set from `open` to `close`
 
     async def open(self) -> None:
         """Find the engine, the image and the network, and adopt the workers that run."""
@@ -92,7 +92,7 @@ class DockerRuntime:
         self._answers = True
 
     async def close(self) -> None:
-        """Stop watching; the workers go on, and the network with them."""
+        """Stop watching; the workers go on running, and their network stays."""
         tasks = [task for both in self._tasks.values() for task in both]
         for task in tasks:
             task.cancel()
@@ -107,7 +107,7 @@ class DockerRuntime:
         self._exits.put_nowait(None)
 
     async def start(self, name: str) -> Running:
-        """Start one container; raise StartError and leave nothing behind."""
+        """Start one container; if that raises StartError, nothing of it is left."""
         if name in self._workers or name in self._starting:
             raise StartError(f"worker {name} runs already")
         self._starting.add(name)
@@ -121,19 +121,20 @@ class DockerRuntime:
             self._starting.discard(name)
 
     async def stop(self, name: str, grace: float) -> None:
-        """The image's stop signal; after `grace`, KILL."""
+        """Send the image's stop signal; after `grace` seconds, SIGKILL."""
         worker = self._workers.get(name)
         if worker is not None:
             await stop(worker, grace)
 
     async def running(self) -> list[Running]:
-        """Ask the engine: adopt workers not known yet, remove those that have ended."""
-        known = {**self._workers}  # a worker that comes meanwhile is not missing from the list
+        """List the containers: adopt workers not known yet, remove those that have ended."""
+        # a worker that starts meanwhile must not count as ended because the list lacks it
+        known = {**self._workers}
         with told("containers cannot be listed"):
             found = await self._client.containers.list(all=True, filters=self._owner.filters())
         for one in found:
             mark = read_mark(one["Labels"])
-            # Who has our labels but not the name they say has them from somebody else.
+            # A container whose name differs from the one in its labels was not made by an agent.
             if mark is None or f"/{mark.name}" not in one["Names"]:
                 continue
             if mark.name not in self._workers and mark.name not in self._starting:
@@ -147,26 +148,26 @@ class DockerRuntime:
         return {name: it for name, it in (await newest(counters)).items() if name in self._workers}
 
     async def exits(self) -> AsyncIterator[Exit]:
-        """Each end of a worker, once, until the runtime is closed."""
+        """Yield the end of each worker once, until the runtime is closed."""
         while (one := await self._exits.get()) is not None:
             yield one
 
     async def logs(self, name: str, lines: int) -> str:
-        """What the engine keeps of a worker that runs, and we of one that has ended."""
+        """The last lines, from the engine or, if the worker has ended, from our file."""
         worker = self._workers.get(name)
         if worker is None or lines <= 0:
             return await asyncio.to_thread(self._logs.tail, name, lines)
         try:
             return await read_log(self._client, f"containers/{worker.id}", lines)
         except DockerError as error:
-            if error.status in {404, 409}:  # it has just ended
+            if error.status in {404, 409}:  # the container has just ended
                 return await asyncio.to_thread(self._logs.tail, name, lines)
             raise StartError(f"no log of worker {name}: {error.message}") from error
 
     async def lines(
         self, name: str, last: int | None, shown: Shown, *, follow: bool
     ) -> AsyncGenerator[Line]:
-        """What the engine has of a worker that runs, and we of one that has ended."""
+        """Yield a worker's lines, from the engine or, if the worker has ended, from our file."""
         worker = self._workers.get(name)
         source = None
         if worker is not None:
@@ -190,7 +191,7 @@ class DockerRuntime:
         except DockerError as error:
             await remove(self._client, container.id)
             raise self._failure(mark.name, error) from error
-        except (aiohttp.ClientError, OSError) as error:  # `running` finds what is left of it
+        except (aiohttp.ClientError, OSError) as error:  # `running` finds the container later
             raise EngineError(f"worker {mark.name} cannot be started: {error}") from error
         except BaseException:
             await remove(self._client, container.id)
@@ -217,14 +218,14 @@ class DockerRuntime:
         )
 
     async def _adopt(self, mark: Mark, found: DockerContainer) -> None:
-        """Look after a worker of an earlier agent, or remove it if it has ended."""
+        """Watch a worker of an earlier agent, or remove it if it has ended."""
         try:
             shown = await found.show()
         except DockerError as error:
             if missing(error):
                 return
-            raise StartError(f"worker {mark.name} cannot be looked at: {error.message}") from error
-        if mark.name in self._workers:  # adopted by another look meanwhile
+            raise StartError(f"worker {mark.name} cannot be inspected: {error.message}") from error
+        if mark.name in self._workers:  # another call of `running` adopted the worker meanwhile
             return
         if (worker := self._container(mark, shown)) is not None:
             self._watch(worker)
@@ -233,7 +234,7 @@ class DockerRuntime:
         await remove(self._client, found.id)
 
     def _container(self, mark: Mark, shown: dict[str, Any]) -> Container | None:
-        """The container as ours to look after; None: it has ended."""
+        """The worker of this container; None if it has ended."""
         address = address_of(mark, shown)
         if address is None or not shown["State"]["Running"]:
             return None
@@ -265,7 +266,7 @@ class DockerRuntime:
         worker.over.set()
 
     async def _keep_log(self, name: str, id: str) -> None:  # noqa: A002
-        """A container's log goes with it; its end is kept with those of other runtimes."""
+        """Save the last lines of a container's log, which the engine deletes with the container."""
         with contextlib.suppress(DockerError, OSError):
             text = await read_log(self._client, f"containers/{id}", KEPT_LINES)
             await asyncio.to_thread(self._logs.keep, name, text)

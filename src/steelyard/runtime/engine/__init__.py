@@ -1,12 +1,14 @@
-"""What Docker containers and Swarm services share: the engine's side of a worker.
+"""The parts that Docker containers and Swarm services share.
 
-connection  the connection to an engine, and what its errors mean to people
-premises    what an application has there: its image and its network, under its labels
-image       the application's image: there already, or pulled with progress and back-off
+connection  the connection to an engine, and its errors in words for people
+premises    the image and network that an application has on an engine, under its labels
+image       the application's image: present, or pulled with progress and back-off
 network     the application's own network
-labels      how a container, a service or a network is known as ours; others are never touched
-container   one container of the engine that we talk to: its signals, its last words, its end
-environment what a worker finds in its environment
-limits      which of them the engine can enforce
-stats       the engine's stream of counters, as samples; waiting: what it does not tell
+labels      mark a container, service or network as ours; others are never touched
+container   one container: signals, settings for its log, the reason of its end
+logs        the output that an engine keeps, as a stream
+environment the environment variables of a worker
+limits      the limits that the engine can enforce
+stats       the engine's stream of counters, as samples
+waiting     the time a container waited for a core, which the engine does not tell
 """

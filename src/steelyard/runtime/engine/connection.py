@@ -1,6 +1,6 @@
-"""The connection to the Docker engine, and what its errors mean to people.
+"""The connection to the Docker engine, and its errors in words for people.
 
-Which engine is Docker's own convention: DOCKER_HOST, the current context, the usual socket.
+The engine is chosen by Docker's own convention: DOCKER_HOST, the current context, the usual socket.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from aiodocker.exceptions import DockerError
 
 from steelyard.errors import Fault, SteelyardError
 
-_UNREACHABLE = 900  # aiodocker's word for a connection that failed
-_ANSWER = 10.0  # seconds in which an engine says that it is there
-LEAVE = 10.0  # seconds for what is asked of an engine on leaving it
-_PONG = 3.0  # the same for one that has been there before, and should say so soon
+_UNREACHABLE = 900  # aiodocker's status for a connection that failed
+_ANSWER = 10.0  # seconds for an engine to answer the first question
+LEAVE = 10.0  # seconds for the requests to an engine when the runtime closes
+_PONG = 3.0  # seconds for an engine to answer when it has answered before
 
 
 class EngineError(SteelyardError):
@@ -31,7 +31,7 @@ class EngineError(SteelyardError):
 
 
 async def connect(url: str | None = None) -> tuple[Docker, Mapping[str, Any]]:
-    """A connection to an engine that answers, and what it says about itself."""
+    """Connect to an engine that answers; return the connection and the engine's `GET /info`."""
     client = _client(url)
     try:
         with told("docker does not answer", url):
@@ -56,15 +56,15 @@ def _client(url: str | None) -> Docker:
     except (AssertionError, ValueError, DockerError) as error:
         why = str(error) or "neither DOCKER_HOST nor a socket is there"
         raise _unreachable(why, url) from error
-    # Each worker holds two connections open, and aiohttp's limit of 100 would stop at 50 of them;
-    # aiodocker has no way to say so.
+    # Each worker holds two connections open, so aiohttp's limit of 100 would allow only 50 workers.
+    # aiodocker has no option for the limit.
     client.connector._limit = 0
     return client
 
 
 @contextmanager
 def told(what: str, url: str | None = None) -> Iterator[None]:
-    """Trouble with the engine, at that place if it is not the usual one, as an EngineError."""
+    """Turn errors of the engine into EngineError; `url` names another engine than usual."""
     try:
         yield
     except DockerError as error:
@@ -87,5 +87,5 @@ def _unreachable(why: str, url: str | None) -> EngineError:
 
 
 def missing(error: DockerError) -> bool:
-    """Whether the engine says that there is no such thing."""
+    """Whether the engine says that it does not know the object."""
     return error.status == 404

@@ -1,4 +1,4 @@
-"""What a worker in a container finds in its environment."""
+"""The environment variables of a worker in a container."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from steelyard.runtime.engine.labels import Mark
 
 
 def environment(application: settings.Application, mark: Mark) -> dict[str, str]:
-    """The user's, and ours.
+    """The user's variables, and ours.
 
-    Not STEELYARD_HOME: a process runtime would take the container's processes for its own. HOST is
-    every address of the container: its loopback is reached from nowhere else.
+    STEELYARD_HOME is left out: a process runtime would take the container's processes for its own.
+    HOST stands for every address of the container, as its loopback cannot be reached from outside.
     """
     return {
         "HOST": "0.0.0.0",

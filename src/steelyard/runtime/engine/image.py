@@ -1,6 +1,6 @@
-"""The application's image: there already, or pulled, with progress and back-off.
+"""The application's image: present, or pulled, with progress and back-off.
 
-A registry that fails is asked again, ever more slowly; one that says no is believed.
+After an error of the registry the pull is repeated, with growing pauses. After a refusal it is not.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from steelyard.runtime.engine.connection import missing, told
 
 log = logging.getLogger(__name__)
 
-PAUSES = (1.0, 2.0, 4.0, 8.0)  # seconds between two tries
-_TELL_EVERY = 2.0  # seconds
+PAUSES = (1.0, 2.0, 4.0, 8.0)  # seconds between two attempts
+_TELL_EVERY = 2.0  # seconds between two log lines about the progress
 _CHECKED = (
     "the image's HEALTHCHECK is not run: the agent checks workers itself, by --health-path if it "
     "is given"
 )
 _REFUSALS = {400, 401, 403, 404}
-# In the stream of a pull there is no status, only words.
+# The stream of a pull tells no status, only messages.
 _REFUSED = ("not found", "denied", "unauthorized", "no matching manifest", "manifest unknown")
 
 
 class ImageError(SteelyardError):
-    """There is no such image to be had."""
+    """The image does not exist, or may not be pulled."""
 
     fault = Fault.USER
 
 
 class PullError(SteelyardError):
-    """The registry did not give the image; it may do so later."""
+    """The registry did not deliver the image; it may do so later."""
 
     fault = Fault.PEER
     retry = True
@@ -46,9 +46,10 @@ class PullError(SteelyardError):
 
 @dataclass(slots=True)
 class Progress:
-    """How far a pull is, from the engine's words about each layer."""
+    """The progress of a pull, from the engine's messages about each layer."""
 
-    layers: dict[str, tuple[int, int]] = field(default_factory=dict)  # bytes there, of so many
+    # bytes present, and bytes in total
+    layers: dict[str, tuple[int, int]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
 
     def take(self, told: dict[str, Any]) -> None:
@@ -68,23 +69,23 @@ class Progress:
 
 
 class Image:
-    """An image by its name, and when it is to be pulled."""
+    """An image by its name, and the rule for pulling it."""
 
     def __init__(self, name: str, pull: str, pauses: tuple[float, ...] = PAUSES) -> None:
         self.name = name
         self.pull = pull
         self._pauses = pauses
-        self._lock = asyncio.Lock()  # starts at the same time share one pull
+        self._lock = asyncio.Lock()  # concurrent starts share one pull
 
     async def prepare(self, client: Docker) -> None:
-        """Once, before the first start: as `runtime.pull` says."""
+        """Pull the image before the first start, if `runtime.pull` demands it or it is missing."""
         if self.pull == "always":
             await self._pull_or_keep(client)
         else:
             await self.ensure(client)
 
     async def ensure(self, client: Docker) -> None:
-        """Have the image; raise ImageError or PullError when it cannot be had."""
+        """Pull the image if it is missing; raise ImageError or PullError if that fails."""
         async with self._lock:
             if await self.inspect(client) is not None:
                 return
@@ -96,8 +97,8 @@ class Image:
             await self._try_pulling(client)
 
     async def inspect(self, client: Docker) -> Mapping[str, Any] | None:
-        """What the engine knows of it; None: it is not there."""
-        with told(f"the image {self.name} cannot be looked at"):
+        """The engine's description of the image; None if the engine does not have it."""
+        with told(f"the image {self.name} cannot be inspected"):
             try:
                 return await client.images.inspect(self.name)
             except DockerError as error:
@@ -106,18 +107,18 @@ class Image:
                 raise
 
     async def notes(self, client: Docker) -> list[str]:
-        """What of it is not done."""
+        """A message for people, if the image has a health check that is not run."""
         shown = await self.inspect(client)
         return [_CHECKED] if shown and checks_itself(shown) else []
 
     async def _pull_or_keep(self, client: Docker) -> None:
-        """The newest; without it, the one that is there is better than none."""
+        """Pull the newest image; if that fails, keep the image that is present."""
         try:
             await self._try_pulling(client)
         except (ImageError, PullError) as error:
             if await self.inspect(client) is None:
                 raise
-            log.warning("%s; going on with the one that is there", error.message)
+            log.warning("%s; using the image that is already here", error.message)
 
     async def _try_pulling(self, client: Docker) -> None:
         for pause in (*self._pauses, None):
@@ -145,8 +146,8 @@ class Image:
     def _unknown(self, error: DockerError) -> ImageError:
         return ImageError(
             f"the image {self.name} cannot be pulled: {error.message}",
-            hint="is its name right? One of your own: docker build -t NAME …; one of a private "
-            "registry: docker login, docker pull, and --runtime-pull missing",
+            hint="is its name right? For your own image: docker build -t NAME …; for an image in a "
+            "private registry: docker login, docker pull, and --runtime-pull missing",
         )
 
     def _given_up(self, error: DockerError) -> PullError:
@@ -159,7 +160,7 @@ class Image:
 
 
 def checks_itself(shown: Mapping[str, Any]) -> bool:
-    """Whether it has a health check; `shown` is the engine's `GET /images/…/json`."""
+    """Whether the image has a health check; `shown` is the engine's `GET /images/…/json`."""
     test = ((shown.get("Config") or {}).get("Healthcheck") or {}).get("Test") or ["NONE"]
     return bool(test != ["NONE"])
 

@@ -1,7 +1,7 @@
-"""The labels a container or a network of ours carries: how a later agent knows it as its own.
+"""The labels of our containers, services and networks, by which a later agent recognises them.
 
-Two agents may serve applications of one name: the state folder tells them apart, as it does for
-processes (marks). Whatever lacks our labels, or has another's, belongs to somebody else.
+Two agents may serve applications of the same name: the state folder tells them apart, as it does
+for processes (marks). Objects without our labels, or with another agent's, belong to somebody else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MEMORY = "steelyard.memory"
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose it is: one application of one state folder."""
+    """The owner of an object on an engine: one application of one state folder."""
 
     application: str
     home: str
@@ -33,7 +33,7 @@ class Owner:
         return {APPLICATION: self.application, HOME: self.home}
 
     def filters(self) -> str:
-        """What the engine is asked to list."""
+        """The filter for the engine's lists that selects this owner's objects."""
         return json.dumps({"label": [f"{name}={value}" for name, value in self.labels().items()]})
 
     def owns(self, labels: Mapping[str, str] | None) -> bool:
@@ -42,7 +42,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What an adopting agent must know of a worker."""
+    """The facts about a worker that an adopting agent needs."""
 
     name: str
     port: int  # inside the container
@@ -61,7 +61,7 @@ class Mark:
 
 
 def read_mark(labels: Mapping[str, str]) -> Mark | None:
-    """The mark in a container's labels; None: there is none, or no agent wrote it like that."""
+    """Read the mark from a container's labels; None if no agent can have written it."""
     cpus, memory = labels.get(CPUS), labels.get(MEMORY)
     try:
         mark = Mark(

@@ -1,4 +1,4 @@
-"""Which limits the engine can enforce."""
+"""The limits that the engine can enforce."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from steelyard.core.usage import Allowance
 
 
 def enforced(wanted: Allowance, engine: Mapping[str, Any]) -> tuple[Allowance, list[str]]:
-    """What of it will be in force, and notes about the rest; `engine` is its `GET /info`."""
+    """The limits that will be in force, and messages about the rest; `engine` is `GET /info`."""
     able = {"cpus": engine.get("CpuCfsQuota", True), "memory": engine.get("MemoryLimit", True)}
     wishes = {"cpus": wanted.cpus, "memory": wanted.memory}
     notes = [
-        f"runtime.{key} = {value} is not enforced: this engine's kernel cannot"
+        f"runtime.{key} = {value} is not enforced: the engine's kernel cannot do so"
         for key, value in wishes.items()
         if value is not None and not able[key]
     ]

@@ -1,9 +1,9 @@
-"""What an engine keeps of a container's, or a service's, output: read as a stream, within bounds.
+"""Reads the output that an engine keeps of a container or service, as a stream, within bounds.
 
-The answer of an engine is a sequence of frames, each with a head of 8 bytes: one for the stream,
-three of nothing, four for the length (Docker Engine API, "Attach to a container"). A frame is one
-line, or a piece of a line that is longer than 16 KiB. aiodocker would collect all frames in memory,
-which may be the 30 MB that LOG_OPTIONS allow.
+The engine answers with a sequence of frames. Each has a head of 8 bytes: one for the stream, three
+unused, four for the length (Docker Engine API, "Attach to a container"). A frame is one line, or a
+piece of a line that is longer than 16 KiB. aiodocker would collect all frames in memory, up to the
+30 MB that LOG_OPTIONS allow.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from steelyard.runtime.log_text import ALL, MOST, Splitter, last_lines, newest
 from steelyard.runtime.logfiles import LogFiles
 
 _HEAD = struct.Struct(">BxxxL")
-_AGAIN = 1.0  # seconds until an engine that went away is asked again
-_LAST = 1.0  # seconds in which an engine tells the last lines of a worker that ended
+_AGAIN = 1.0  # seconds until the next question to an engine that does not answer
+_LAST = 1.0  # seconds for an engine to send the last lines of a worker that ended
 _SECOND = 10**9  # nanoseconds
 
 
 async def read_log(client: Docker, path: str, lines: int) -> str:
-    """The last lines of `containers/ID` or `services/ID`, ended or not."""
+    """The last lines of `containers/ID` or `services/ID`, whether it runs or not."""
     kept: deque[bytes] = deque()
     size, whole = 0, True
     async with aclosing(_frames(client, path, tail=lines)) as frames:
@@ -49,11 +49,11 @@ async def read_log(client: Docker, path: str, lines: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an engine has the log of a worker that runs."""
+    """The place of a running worker's log on an engine."""
 
     client: Docker
     path: str  # `containers/ID` or `services/ID`
-    over: asyncio.Event  # nothing of the worker is left
+    over: asyncio.Event  # set when nothing of the worker is left
 
 
 async def worker_lines(
@@ -65,7 +65,7 @@ async def worker_lines(
     *,
     follow: bool,
 ) -> AsyncGenerator[Line]:
-    """Yield what the engine has of a worker that runs, and we of one that has ended."""
+    """Yield a worker's lines, from the engine or, if the worker has ended, from our file."""
     if source is None:
         for text in newest(filter(shown, await asyncio.to_thread(_kept, kept, name)), last):
             yield Line(text)
@@ -82,12 +82,12 @@ async def worker_lines(
 
 
 async def _last(source: Source, last: int | None, shown: Shown) -> tuple[list[Line], int]:
-    """The last lines, and when the very last one was printed, in nanoseconds since the epoch."""
+    """The last lines, and the time of the very last one in nanoseconds since the epoch."""
     if last is None:
         return [], 0
-    recent: deque[tuple[Line, int]] = deque()  # each with its bytes
+    recent: deque[tuple[Line, int]] = deque()  # each with its size in bytes
     at = size = 0
-    # More than are wanted, as some are not shown.
+    # Ask for more lines than are wanted, as `shown` may drop some of them.
     tail = last * 10 + 100
     async with aclosing(_frames(source.client, source.path, tail=tail, timestamps=True)) as frames:
         async for frame in frames:
@@ -102,13 +102,13 @@ async def _last(source: Source, last: int | None, shown: Shown) -> tuple[list[Li
 
 
 async def _follow(source: Source, at: int) -> AsyncGenerator[Line]:
-    """Yield lines printed after that time, until the worker is over.
+    """Yield lines printed after the time `at`, until nothing of the worker is left.
 
-    An engine that was away tells what came since.
+    After an engine was away, the lines printed meanwhile are yielded, too.
     """
     while True:
         since = {"since": _since(at)} if at else {}
-        known = at  # an engine tells the lines of that instant once more
+        known = at  # the engine sends the lines of that instant again
         try:
             frames = _frames(source.client, source.path, follow=True, timestamps=True, **since)
             async with aclosing(_until(source.over, frames)) as coming:
@@ -133,7 +133,7 @@ def _kept(logs: LogFiles, name: str) -> list[str]:
 
 
 async def _frames(client: Docker, path: str, **asked: Any) -> AsyncGenerator[bytes]:
-    """What the frames of the answer hold."""
+    """Yield the contents of each frame of the answer."""
     # aiodocker has no public way to read a log as a stream without following it.
     query = client._query(
         f"{path}/logs",
@@ -141,14 +141,17 @@ async def _frames(client: Docker, path: str, **asked: Any) -> AsyncGenerator[byt
         timeout=aiohttp.ClientTimeout(),
     )
     async with query as answer:
-        with suppress(asyncio.IncompleteReadError):  # the end
+        with suppress(asyncio.IncompleteReadError):  # the stream ended
             while True:
                 _, length = _HEAD.unpack(await answer.content.readexactly(_HEAD.size))
                 yield await answer.content.readexactly(length)
 
 
 async def _until(over: asyncio.Event, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    """Yield frames until there are no more; a swarm does not always say that there are none."""
+    """Yield frames until the stream ends, or one second after the worker's end at the latest.
+
+    A swarm does not always end the stream.
+    """
     ended: asyncio.Future[Any] = asyncio.ensure_future(over.wait())
     coming: asyncio.Future[Any] = asyncio.ensure_future(anext(frames))
     try:
@@ -170,7 +173,7 @@ async def _until(over: asyncio.Event, frames: AsyncGenerator[bytes]) -> AsyncGen
 
 
 def _parse(frame: bytes) -> tuple[int, str]:
-    """When a line was printed, in nanoseconds since the epoch, and the line."""
+    """The time at which a line was printed, in nanoseconds since the epoch, and the line."""
     stamp, _, text = frame.removesuffix(b"\n").partition(b" ")
     second, _, fraction = stamp.decode().removesuffix("Z").partition(".")
     seconds = int(datetime.fromisoformat(second).replace(tzinfo=UTC).timestamp())

@@ -1,8 +1,8 @@
-"""The application's own network: on it a worker's name is its DNS name.
+"""The application's own network, on which a worker's name is its DNS name.
 
-Made when it is missing, removed when the agent leaves and nobody is on it any more. One that
-somebody else made is used only if it says that it is for this application (Compose can put the
-label on it), and then it is theirs to remove.
+The network is created if it is missing, and removed when the agent closes and no container uses it.
+A network that somebody else made is used only if its labels name this application (Compose can set
+the label), and is then not ours to remove.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ class Network:
         self._driver = driver
 
     async def ensure(self, client: Docker) -> str:
-        """Have it, and its id; raise a UsageError when the name is somebody else's."""
-        with told(f"the network {self.name} cannot be had"):
+        """Create the network if it is missing; return its id.
+
+        Raise UsageError if a network of that name is not for this application.
+        """
+        with told(f"the network {self.name} cannot be used"):
             if not await self._find(client):
                 await self._create(client)
             found = await self._sole(client)
@@ -44,7 +47,8 @@ class Network:
                 hint="choose another name with `network` in the [runtime] section, or remove it: "
                 f"docker network rm {self.name}",
             )
-        # Of an overlay that has just been made the manager does not know the driver yet.
+        # The manager does not know the driver of an overlay that has just been made, so the scope
+        # is checked.
         if self._driver == "overlay" and found["Scope"] != "swarm":
             raise UsageError(
                 f"the network {self.name} is on one machine only, and not an overlay of the swarm",
@@ -53,13 +57,16 @@ class Network:
             )
 
     async def remove(self, client: Docker) -> None:
-        """Remove it if it is ours and nobody is on it; the engine knows both best."""
+        """Remove the network if it is ours; the engine refuses while somebody uses it."""
         with told(f"the network {self.name} cannot be removed"):
             for found in await self._find(client):
                 await self._remove(client, found)
 
     async def _find(self, client: Docker) -> list[dict[str, Any]]:
-        """All of that name, the oldest first; the engine's filter takes it for a part of one."""
+        """All networks of that name, the oldest first.
+
+        The engine's filter also matches parts of names.
+        """
         found = await client.networks.list(filters={"name": [self.name]})
         named = [one for one in found if one["Name"] == self.name]
         return sorted(named, key=lambda one: (one["Created"], one["Id"]))
@@ -68,24 +75,27 @@ class Network:
         wish = {
             "Name": self.name,
             "Driver": self._driver,
-            "CheckDuplicate": True,  # in vain, where two are asked for at the same moment
-            "Attachable": True,  # by containers, not only by services
+            "CheckDuplicate": True,  # does not help if two agents create one at the same moment
+            "Attachable": True,  # containers may join, too, not only services
             "Labels": self._owner.labels(),
         }
         try:
             await client.networks.create(wish)
         except DockerError:
             if not await self._find(client):
-                raise  # else another agent was faster
+                raise  # otherwise another agent was faster
 
     async def _sole(self, client: Docker) -> dict[str, Any]:
-        """The only one, of which each agent has the same idea: the oldest. Two agents at once can
-        each have made one, as the engine looks for the name first and makes one then. As long as
-        there are two, no container gets onto either of them."""
+        """The one network of that name: the oldest, on which all agents agree.
+
+        Younger networks of ours are removed. Two agents may create one each at the same time, since
+        the engine checks the name before it creates the network. While there are two, no container
+        can join either of them.
+        """
         found = await self._find(client)
         found = found[:1] + [one for one in found[1:] if not await self._remove(client, one)]
         if not found:
-            raise EngineError(f"the network {self.name} was removed as it was looked for")
+            raise EngineError(f"the network {self.name} was removed while it was looked up")
         if len(found) > 1:
             raise UsageError(
                 f"{len(found)} networks have the name {self.name}",
@@ -94,7 +104,7 @@ class Network:
         return found[0]
 
     async def _remove(self, client: Docker, found: Mapping[str, Any]) -> bool:
-        """Whether it is gone: not if it is not ours, nor if somebody is on it."""
+        """Remove a network; False if it is not ours, or still in use."""
         if not self._owner.owns(found.get("Labels")):
             return False
         try:

@@ -1,4 +1,4 @@
-"""Premises: what one application has on an engine, whatever its workers are there."""
+"""Premises: the image and network that one application has on an engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from steelyard.runtime.engine.network import Network
 
 
 class Premises:
-    """Its image and network, under its labels, and what of its limits is in force."""
+    """An application's image and network, under its labels, and its limits that are in force."""
 
     def __init__(
         self,
@@ -41,9 +41,9 @@ class Premises:
         self._wanted = Allowance(runtime.cpus, runtime.memory)
 
     async def enter(self, client: Docker, info: Mapping[str, Any]) -> list[str]:
-        """Have all of it before the first start; notes about what cannot be had.
+        """Prepare image and network before the first start; return messages for people.
 
-        `info` is what the engine says about itself.
+        `info` is the engine's description of itself, `GET /info`.
         """
         self.allowance, notes = enforced(self._wanted, info)
         await self.image.prepare(client)

@@ -1,9 +1,9 @@
-"""The engine's counters of one container, as samples: a stream per container, about one a second.
+"""The engine's counters of one container, as samples: one stream per container, about one a second.
 
-Memory is what the process runtime counts (sampling): anonymous and shared memory, without the
+Memory is counted as in the process runtime (sampling): anonymous and shared memory, without the
 page cache. The kernel keeps both on its lists of anonymous pages, in control groups of version 1
-(`total_…` sums up subgroups) and 2 alike.
-Source: ContainerStats in the Engine API, v1.41; memory.stat in the kernel's documentation.
+(where `total_…` includes subgroups) and of version 2. Source: ContainerStats in the Engine API,
+v1.41; memory.stat in the kernel's documentation.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from aiodocker.exceptions import DockerError
 from steelyard.core.usage import Sample
 
 _LISTS = ("active_anon", "inactive_anon")
-_FIRST = 3.0  # seconds to wait for the first ones; the engine tells every second
-_AGAIN = 1.0  # seconds until a broken stream is opened anew
+_FIRST = 3.0  # seconds to wait for the first sample; the engine sends one every second
+_AGAIN = 1.0  # seconds until a broken stream is opened again
 
 
 def read_stats(stats: Mapping[str, Any], at: float, waited: float = 0.0) -> Sample | None:
-    """The counters; None when the container runs no longer, of which the engine tells zeros."""
+    """The counters as a sample; None for the zeros that the engine sends of an ended container."""
     memory = stats.get("memory_stats") or {}
     used = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
     if not memory or not used:
@@ -47,13 +47,13 @@ def _own_memory(memory: Mapping[str, Any]) -> int:
 
 
 async def newest(counters: Mapping[str, Counters]) -> dict[str, Sample]:
-    """The newest sample of each worker; who has none is left out."""
+    """The newest sample of each worker; a worker without any is left out."""
     samples = await asyncio.gather(*(one.newest(_FIRST) for one in counters.values()))
     return {name: it for name, it in zip(counters, samples, strict=True) if it is not None}
 
 
 class Counters:
-    """The newest sample of one container."""
+    """Keeps the newest sample of one container."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class Counters:
         self._newest: Sample | None = None
 
     def begin(self) -> None:
-        """A container that has just been started has used nothing."""
+        """Record that a container that has just been started has used nothing."""
         self._take(Sample(at=self._clock(), cpu_seconds=0.0, memory=0, network_bytes=0))
 
     async def follow(self) -> None:
-        """Take what the engine tells, until cancelled."""
+        """Record the engine's samples until cancelled."""
         while True:
             with contextlib.suppress(DockerError, aiohttp.ClientError, OSError, ValueError):
                 async for stats in self._container.stats():
@@ -82,7 +82,7 @@ class Counters:
             await asyncio.sleep(_AGAIN)
 
     async def newest(self, patience: float) -> Sample | None:
-        """The newest sample; an adopted container's first one is waited for."""
+        """The newest sample; for an adopted container, wait for the first one."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._first.wait(), patience)
         return self._newest

@@ -1,8 +1,8 @@
-"""How long a container's processes waited for a core, which no engine tells.
+"""The time that a container's processes waited for a core, which no engine tells.
 
-Where the engine runs on this machine its containers' processes can be seen in /proc, by the
-control group that bears the container's id. Where it does not, nobody can tell, and the wait
-counts as none (docs/decisions/0016).
+If the engine runs on this machine, the processes of its containers are visible in /proc, by the
+control group that bears the container's id. Otherwise the wait is unknown, and counts as none
+(docs/decisions/0016).
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from steelyard.runtime.sampling import cpu_wait
 
 
 def find_group(id: str, pid: int, root: Path = cgroup.ROOT) -> Path | None:  # noqa: A002
-    """The control group of a container, by the pid of its first process; None: not to be seen.
+    """The control group of a container, by the pid of its first process; None if it is not visible.
 
-    On another machine, or outside our own container, the pid is somebody else's.
+    If the engine is on another machine, or the agent is in a container, the pid is another
+    process's.
     """
     hierarchy = cgroup.find_hierarchy(root, "cpu")
     try:
@@ -31,7 +32,7 @@ def find_group(id: str, pid: int, root: Path = cgroup.ROOT) -> Path | None:  # n
 
 
 def waited(group: Path | None) -> float:
-    """Seconds that all its threads waited, ready to run."""
+    """Seconds that all threads of the group were ready to run and waited for a core."""
     if group is None:
         return 0.0
     try:

@@ -1,7 +1,7 @@
 """The swarm as its manager shows it: nodes, and the tasks of our services, at one moment.
 
-A service has one task, which is never restarted. The manager is asked again and again: there is
-no event for a task on another node (Engine API v1.41, `GET /events`).
+A service has one task, which is never restarted. The manager is polled, as there is no event for a
+task on another node (Engine API v1.41, `GET /events`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from steelyard.errors import Fault, SteelyardError
 from steelyard.runtime.engine.connection import told
 from steelyard.runtime.engine.container import code_reason
 
-# A task's states after `running`; there is no way back from them.
+# The states of a task after `running`; none of them leads back to it.
 _ENDED = {"complete", "shutdown", "failed", "rejected", "remove", "orphaned"}
-_NOWHERE = "0.0.0.0"  # what some managers say of themselves
+_NOWHERE = "0.0.0.0"  # the address that some managers give for themselves
 
 
 class SwarmError(SteelyardError):
-    """The engine is there, and has no swarm to offer."""
+    """The engine answers, but is not a manager of a working swarm."""
 
     fault = Fault.USER
 
@@ -42,12 +42,12 @@ class Node:
 class Task:
     """The one run of a service."""
 
-    node: str  # empty until it has been placed
+    node: str  # empty until a node has been chosen
     state: str
     error: str
     container: str
     code: int
-    port: int | None  # published, on its node
+    port: int | None  # the published port on its node
     created: str
 
     @property
@@ -56,19 +56,19 @@ class Task:
 
     @property
     def unplaced(self) -> str:
-        """Why no node takes it; empty while the manager has not said."""
+        """Why no node takes the task; empty while the manager has not said."""
         return self.error if self.state == "pending" else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What the manager says at one moment."""
+    """The manager's answer at one moment."""
 
     nodes: Mapping[str, Node]
-    tasks: Mapping[str, Task]  # by service
+    tasks: Mapping[str, Task]  # keyed by service
 
     def end(self, service: str) -> str | None:
-        """Why the service's task runs no longer; None: it does, or will."""
+        """Why the service's task has ended; None if it runs, or will run."""
         task = self.tasks.get(service)
         if task is None:
             return "gone"
@@ -78,28 +78,28 @@ class Cluster:
         return f"node {node.name} is down" if node is not None else None
 
     def lost(self, service: str) -> Node | None:
-        """The node of the service's task, if it is down."""
+        """The node of the service's task, if that node is down."""
         task = self.tasks.get(service)
         node = self.nodes.get(task.node) if task is not None else None
         return node if node is not None and node.down else None
 
 
 async def look(client: Docker, filters: str) -> Cluster:
-    """Ask the manager; the tasks are those of the services that the filters name."""
-    with told("the swarm cannot be looked at"):
+    """Ask the manager for its nodes, and for the tasks of the services that the filters select."""
+    with told("the swarm cannot be inspected"):
         tasks = await client.tasks.list(filters=json.loads(filters))
         nodes = await client.nodes.list()
     return read_cluster(nodes, tasks)
 
 
 def read_cluster(nodes: Iterable[Mapping[str, Any]], tasks: Iterable[Mapping[str, Any]]) -> Cluster:
-    """From the manager's words; of several tasks of a service the newest counts."""
+    """Read the manager's answer; if a service has several tasks, the newest counts."""
     found = sorted(((task["ServiceID"], _task(task)) for task in tasks), key=_created)
     return Cluster({node["ID"]: _node(node) for node in nodes}, dict(found))
 
 
 def require_swarm(info: Mapping[str, Any]) -> None:
-    """The engine must be a manager of a swarm; `info` is its `GET /info`."""
+    """Raise SwarmError unless the engine is a manager of a swarm; `info` is its `GET /info`."""
     swarm = info.get("Swarm") or {}
     state = swarm.get("LocalNodeState") or "inactive"
     if state == "inactive":
@@ -116,7 +116,7 @@ def require_swarm(info: Mapping[str, Any]) -> None:
     if not swarm.get("ControlAvailable"):
         raise SwarmError(
             "this engine is a worker of its swarm, and only a manager can start services",
-            hint="let DOCKER_HOST be the engine of a manager; `docker node ls` there shows them",
+            hint="set DOCKER_HOST to a manager's engine; `docker node ls` there shows the nodes",
         )
 
 
@@ -149,7 +149,7 @@ def _task(shown: Mapping[str, Any]) -> Task:
 
 
 def _end_reason(task: Task) -> str:
-    """The exit code, if it ever ran and that says something; else the swarm's own words."""
+    """The exit code, if the task ran and the code says something; else the swarm's own message."""
     if task.state == "complete" or (task.container and task.code > 0):
         return code_reason(task.code)
     return task.error or task.state

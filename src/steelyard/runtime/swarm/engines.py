@@ -1,8 +1,7 @@
-"""The engines of the nodes, as far as we can talk to them: our own, and those that
-`runtime.engines` says how to reach.
+"""The engines of the nodes that we can reach: our own, and those that `runtime.engines` names.
 
-A manager tells how tasks are, and nothing of what they use. Only the engine that runs a container
-has its counters, and can signal it at once.
+A manager knows the states of tasks, but not their usage. Only the engine that runs a container has
+its counters, and can signal it at once.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from steelyard.runtime.swarm.cluster import Node
 log = logging.getLogger(__name__)
 
 UNSEEN = (
-    "the usage of workers on other nodes is not seen, and they count as idle; runtime.engines "
-    "says how their engines are reached"
+    "the usage of workers on other nodes is not measured, and they count as idle; runtime.engines "
+    "tells how to reach their engines"
 )
 
 
 class Engines:
-    """A client per node, made when it is first needed."""
+    """One client per node, connected when it is first needed."""
 
     def __init__(self, place: str | None) -> None:
         self.notes: list[str] = []
@@ -33,20 +32,20 @@ class Engines:
         self._clients: dict[str, Docker] = {}
 
     def open(self, node: str, client: Docker) -> None:
-        """This is our own node, and our engine."""
+        """Set our own node, and the client of its engine."""
         self._own = node
         self._clients[node] = client
         self.notes.clear()
 
     async def close(self) -> None:
-        """Our own engine is not ours to close."""
+        """Close the clients of other nodes; the client of our own engine belongs to the runtime."""
         self._clients.pop(self._own, None)
         for client in self._clients.values():
             await client.close()
         self._clients.clear()
 
     async def of(self, node: Node) -> Docker | None:
-        """The node's engine; None: it cannot be reached, which is noted."""
+        """The client of the node's engine; None if it cannot be reached, with a note about that."""
         if node.id not in self._clients and self._place is not None:
             await self._reach(node, self._place.format(name=node.name, address=node.address))
         elif node.id not in self._clients:
@@ -57,7 +56,7 @@ class Engines:
         try:
             client, _ = await connect(url)
         except SteelyardError as error:
-            self._note(f"the usage of workers on node {node.name} is not seen: {error.message}")
+            self._note(f"the usage of workers on node {node.name} is not measured: {error.message}")
             return
         if node.id in self._clients:  # another start was faster
             await client.close()

@@ -1,8 +1,8 @@
 """The name by which nodes are told of the image.
 
-A node pulls what it is told of by a tag each time it starts a task, and so may run another image
-than the next node. What is named by its digest is the same everywhere, and pulled only where it is
-missing; what is named by its id is never pulled.
+If an image is named by a tag, a node pulls it each time it starts a task, and so may run another
+image than the next node does. An image named by its digest is the same everywhere, and is pulled
+only where it is missing. An image named by its id is never pulled.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from steelyard.runtime.engine.image import Image
 
 
 async def reference(client: Docker, image: Image) -> str:
-    """The name for nodes, from what the manager's engine has."""
-    with told(f"the image {image.name} cannot be looked at"):
+    """The image's name for nodes, from what the manager's engine has."""
+    with told(f"the image {image.name} cannot be inspected"):
         return pinned(await client.images.inspect(image.name), image.name, image.pull)
 
 
 def pinned(shown: Mapping[str, Any], name: str, pull: str) -> str:
-    """By id, where it must not be pulled; by digest, where a registry gave one; or just by name."""
+    """By id, if it must not be pulled; by digest, if a registry gave one; otherwise by its name."""
     if pull == "never":
         return str(shown["Id"])
     if "@" in name:

@@ -1,4 +1,4 @@
-"""From a wish to a service whose task runs on some node.
+"""Creates a service and waits until its task runs on some node.
 
 image, network ─> service ─> placed ─> prepared (its node may have to pull the image) ─> runs
 """
@@ -27,17 +27,17 @@ from steelyard.runtime.swarm.image import reference
 from steelyard.runtime.swarm.recipe import Recipe, privileges_kept
 from steelyard.runtime.swarm.service import Body, Service, discard
 
-_LOOK_EVERY = 0.1  # seconds
-_UNPLACED = 3.0  # seconds in which a node must be found for a task
+_LOOK_EVERY = 0.1  # seconds between two questions to the manager
+_UNPLACED = 3.0  # seconds for the swarm to find a node for a task
 _NAME_TAKEN = 409
 _PRIVILEGES = (
-    "no-new-privileges is not in force: this engine's swarm cannot; set it in each node's "
+    "no-new-privileges is not in force: this swarm does not know the option; set it in each node's "
     "daemon.json"
 )
 
 
 class Launcher:
-    """Makes services, and finds where their tasks run."""
+    """Creates services, and finds out where their tasks run."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class Launcher:
         self._client: Docker
 
     def open(self, client: Docker) -> None:
-        """The manager's engine, from now on."""
+        """Set the client of the manager's engine."""
         self._client = client
         self.notes.clear()
 
     async def launch(self, name: str) -> Service:
-        """Start one worker, wherever there is room; raise StartError and leave nothing behind."""
+        """Start one worker on any node; if that raises StartError, nothing of it is left."""
         mark = self._recipe.mark(name, self._premises.allowance)
         id = await self._create(mark)  # noqa: A001
         try:
@@ -88,13 +88,13 @@ class Launcher:
                 ) from error
 
     async def _note_privileges(self, id: str) -> None:  # noqa: A002
-        with told("the service cannot be looked at"):
+        with told("the service cannot be inspected"):
             shown = await self._client.services.inspect(id)
         if not privileges_kept(shown) and _PRIVILEGES not in self.notes:
             self.notes.append(_PRIVILEGES)
 
     async def _arrival(self, mark: Mark, id: str) -> Service:  # noqa: A002
-        """Wait until its task runs, however long a node takes for the image."""
+        """Wait until the task runs, however long its node takes to pull the image."""
         began = self._clock()
         while True:
             cluster = await look(self._client, json.dumps({"service": [id]}))
@@ -121,7 +121,7 @@ class Launcher:
         task: Task,
         cluster: Cluster,
     ) -> Service | None:
-        """The service as ours to look after; None: its task does not run yet."""
+        """The worker of this service; None if its task does not run yet."""
         node = cluster.nodes.get(task.node)
         if not task.running or node is None:
             return None
@@ -142,7 +142,7 @@ class Launcher:
         try:
             shown = await container.show()
         except (DockerError, aiohttp.ClientError, OSError):
-            return None  # it has just ended, or its engine is away
+            return None  # the container has just ended, or its engine does not answer
         group = find_group(shown["Id"], shown["State"]["Pid"])
         counters = Counters(container, self._clock, lambda: waited(group))
         return Body(client, task.container, stop_signal(shown), counters)

@@ -1,7 +1,7 @@
-"""From the settings to the service that the manager is asked for.
+"""Turns the settings into the service that the manager is asked for.
 
-A service of one replica is one worker, so that the agent, not the swarm, says which one goes. It
-is never restarted by the swarm, for the same reason. Its name is resolved to its task's address
+A service of one replica is one worker, so that the agent, not the swarm, decides which worker ends.
+For the same reason the swarm never restarts it. The service's name resolves to its task's address
 (`dnsrr`): a virtual address in front of a single task would only need IPVS in the kernel.
 """
 
@@ -22,7 +22,7 @@ from steelyard.runtime.spawn import fill_port
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How the workers of one application are made."""
+    """The way to make services for the workers of one application."""
 
     application: settings.Application
     runtime: settings.Runtime
@@ -32,7 +32,10 @@ class Recipe:
         return Mark(name, self.premises.port, self.runtime.reach, allowance)
 
     def service(self, mark: Mark, image: str, network: str) -> dict[str, Any]:
-        """The parts of the engine's `POST /services/create`, as aiodocker takes them."""
+        """The arguments of aiodocker's `services.create`.
+
+        They make up the body of the engine's `POST /services/create`.
+        """
         return {
             "name": mark.name,
             "labels": {**self.premises.owner.labels(), **mark.labels()},
@@ -54,7 +57,7 @@ class Recipe:
             "Hostname": mark.name,
             "Env": environment(self.application, mark),
             "Mounts": [_mount(volume) for volume in self.runtime.volumes],
-            "Init": True,  # as in docker.recipe
+            "Init": True,  # for the reason in docker.recipe
             "CapabilityDrop": ["ALL"],
             "CapabilityAdd": list(self.runtime.capabilities),
             "Privileges": {"NoNewPrivileges": True},
@@ -66,14 +69,14 @@ class Recipe:
         return wish
 
     def _published(self) -> list[dict[str, Any]]:
-        """On the node it runs on, on a port that its engine chooses; or not at all."""
+        """Publish a port that the engine chooses on the task's node; or none at all."""
         if self.runtime.reach == "network":
             return []
         return [{"Protocol": "tcp", "TargetPort": self.premises.port, "PublishMode": "host"}]
 
 
 def privileges_kept(shown: Mapping[str, Any]) -> bool:
-    """Whether the manager knows the wish for no new privileges; older ones drop it silently."""
+    """Whether the manager knows the wish for no new privileges; old managers drop it silently."""
     kept = shown["Spec"]["TaskTemplate"]["ContainerSpec"].get("Privileges") or {}
     return bool(kept.get("NoNewPrivileges"))
 
@@ -88,7 +91,7 @@ def _limits(allowance: Allowance) -> dict[str, int]:
 
 
 def _mount(volume: str) -> dict[str, Any]:
-    """`SOURCE:TARGET[:ro]`, where a source that begins with a slash is a path on every node."""
+    """Parse `SOURCE:TARGET[:ro]`; a source that begins with a slash is a path on every node."""
     source, target, *mode = volume.split(":")
     return {
         "Type": "bind" if source.startswith("/") else "volume",

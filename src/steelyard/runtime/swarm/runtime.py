@@ -2,12 +2,12 @@
 
 start ───> launch ─> its task runs ───────────────────┐
                                                       ├─> watched ─> its task has ended, or its
-running ─> services with our labels ──────────────────┘              node is down ─> its last words
+running ─> services with our labels ──────────────────┘              node is down ─> its last lines
                                                                      are kept, it is removed ─> Exit
 
-A service outlives the agent: nothing ties it to us but its labels, by which the next agent finds
-it again. The manager is asked how all tasks are, at once and often (cluster); nothing else tells
-of an end on another node.
+A service outlives the agent: nothing ties the service to the agent but its labels, by which the
+next agent finds it. The manager is asked often for the states of all tasks (cluster), as nothing
+else tells of an end on another node.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from steelyard.runtime.swarm.service import Service, discard, read_log
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY = 0.3  # seconds
+LOOK_EVERY = 0.3  # seconds between two questions to the manager
 _PATIENCE = 3.0  # seconds for a manager to answer
 _OPEN = (
     "the workers' ports are open on every address of their nodes: a swarm publishes no other way; "
@@ -72,19 +72,20 @@ class SwarmRuntime:
         self._logs = LogFiles(folder / "logs")
         self._starting: set[str] = set()
         self._workers: dict[str, Service] = {}
-        self._ended: set[str] = set()  # services whose end was told, while they are listed
+        # services whose end was reported, while the manager still lists them
+        self._ended: set[str] = set()
         self._ending: dict[str, asyncio.Task[None]] = {}
         self._following: dict[str, asyncio.Task[None]] = {}
         self._watch: asyncio.Task[None] | None = None
         self._exits: asyncio.Queue[Exit | None] = asyncio.Queue()
         self._engines = Engines(runtime.engines)
         self._launcher = Launcher(self._premises, recipe, self._engines, self._logs, clock)
-        self._answers = True  # the manager did when it was last asked
-        self._client: Docker  # the manager's, from open to close
+        self._answers = True  # whether the manager answered the last ping
+        self._client: Docker  # the manager's, set from `open` to `close`
 
     @property
     def notes(self) -> list[str]:
-        """What was asked for and cannot be had."""
+        """Messages for people about settings that this swarm cannot honour."""
         return [*self._notes, *self._launcher.notes, *self._engines.notes]
 
     async def open(self) -> None:
@@ -106,16 +107,16 @@ class SwarmRuntime:
         self._watch = asyncio.create_task(self._watch_tasks())
 
     async def ping(self) -> None:
-        """Ask the manager how its nodes are: without a leader the swarm says nothing of tasks."""
+        """Ask the manager for its nodes: a swarm without a leader cannot tell of tasks."""
         self._answers = False
         await ping(self._client)
-        with told("the swarm cannot be looked at"):
+        with told("the swarm cannot be inspected"):
             async with asyncio.timeout(_PATIENCE):
                 await self._client.nodes.list()
         self._answers = True
 
     async def close(self) -> None:
-        """Stop watching; the workers go on, and the network with them."""
+        """Stop watching; the workers go on running, and their network stays."""
         watch = [self._watch] if self._watch else []
         tasks = [*watch, *self._ending.values(), *self._following.values()]
         for task in tasks:
@@ -132,7 +133,7 @@ class SwarmRuntime:
         self._exits.put_nowait(None)
 
     async def start(self, name: str) -> Running:
-        """Start one service, wait for its task; raise StartError and leave nothing behind."""
+        """Start one service, and wait for its task; if StartError is raised, nothing is left."""
         if name in self._workers or name in self._starting:
             raise StartError(f"worker {name} runs already")
         self._starting.add(name)
@@ -145,21 +146,25 @@ class SwarmRuntime:
             self._starting.discard(name)
 
     async def stop(self, name: str, grace: float) -> None:
-        """The image's stop signal; after `grace`, KILL. On other nodes the swarm does both."""
+        """Send the image's stop signal; after `grace` seconds, SIGKILL.
+
+        For workers on engines that we cannot reach, the swarm does both.
+        """
         worker = self._workers.get(name)
         if worker is not None:
             await stop(worker, grace)
 
     async def running(self) -> list[Running]:
-        """Ask the manager: adopt workers not known yet, remove those that have ended."""
-        known = {**self._workers}  # a worker that comes meanwhile is not missing from the list
+        """List the services: adopt workers not known yet, remove those that have ended."""
+        # a worker that starts meanwhile must not count as ended because the list lacks it
+        known = {**self._workers}
         with told("services cannot be listed"):
             found = await self._client.services.list(filters=json.loads(self._owner.filters()))
         cluster = await look(self._client, self._owner.filters())
         self._ended &= {one["ID"] for one in found}
         for one in found:
             mark = read_mark(one["Spec"].get("Labels") or {})
-            # Who has our labels but not the name they say has them from somebody else.
+            # A service whose name differs from the one in its labels was not made by an agent.
             if mark is None or mark.name != one["Spec"]["Name"]:
                 continue
             if mark.name not in self._workers and mark.name not in self._starting:
@@ -168,25 +173,25 @@ class SwarmRuntime:
         return [worker.running for name, worker in self._workers.items() if name not in ended]
 
     async def sample(self) -> dict[str, Sample]:
-        """The newest counters of each worker whose engine we can talk to."""
+        """The newest counters of each worker whose engine we can reach."""
         bodies = {name: worker.body for name, worker in self._workers.items() if worker.body}
         counters = {name: body.counters for name, body in bodies.items()}
         return {name: it for name, it in (await newest(counters)).items() if name in self._workers}
 
     async def exits(self) -> AsyncIterator[Exit]:
-        """Each end of a worker, once, until the runtime is closed."""
+        """Yield the end of each worker once, until the runtime is closed."""
         while (one := await self._exits.get()) is not None:
             yield one
 
     async def logs(self, name: str, lines: int) -> str:
-        """What the swarm keeps of a worker that runs, and we of one that has ended."""
+        """The last lines, from the swarm or, if the worker has ended, from our file."""
         worker = self._workers.get(name)
         if worker is None or worker.kept or lines <= 0:
             return await asyncio.to_thread(self._logs.tail, name, lines)
         try:
             return await read_log(self._client, worker.id, lines)
         except DockerError as error:
-            if missing(error):  # it has just ended
+            if missing(error):  # the service has just ended
                 return await asyncio.to_thread(self._logs.tail, name, lines)
             raise StartError(f"no log of worker {name}: {error.message}") from error
         except TimeoutError:
@@ -195,7 +200,7 @@ class SwarmRuntime:
     async def lines(
         self, name: str, last: int | None, shown: Shown, *, follow: bool
     ) -> AsyncGenerator[Line]:
-        """What the swarm has of a worker that runs, and we of one that has ended."""
+        """Yield a worker's lines: from the swarm while it runs, from our file when it has ended."""
         worker = self._workers.get(name)
         source = None
         if worker is not None and not worker.kept:
@@ -206,14 +211,15 @@ class SwarmRuntime:
                 yield line
 
     async def _adopt(self, mark: Mark, id: str, cluster: Cluster) -> None:  # noqa: A002
-        """Look after a worker of an earlier agent; remove one that has ended or never began."""
+        """Watch a worker of an earlier agent; remove one that has ended or never began."""
         task = cluster.tasks.get(id)
-        over = id in self._ended  # though what we see may be older than that
+        over = id in self._ended  # the cluster we see may be older than that end
         if over or task is None or not task.running or cluster.end(id) is not None:
             await discard(self._client, id, mark.name, self._logs)
             return
         worker = await self._launcher.service(mark, id, task, cluster)
-        # One that cannot be reached yet is looked at again; another look may have adopted it.
+        # A worker that cannot be reached yet is tried again; another call may have adopted it
+        # meanwhile.
         if worker is not None and mark.name not in self._workers:
             self._look_after(worker)
 
@@ -225,10 +231,14 @@ class SwarmRuntime:
         return worker.running
 
     async def _watch_tasks(self) -> None:
-        """See ends, all of them in one look; a manager that is away is asked again."""
+        """Find the ends of all workers with one question, and repeat that for ever.
+
+        If the manager does not answer, the next question finds the ends.
+        """
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            known = {**self._workers}  # who comes while we look is not missing from what we see
+            # a worker that starts meanwhile must not count as ended because the answer lacks it
+            known = {**self._workers}
             if not known:
                 continue
             try:

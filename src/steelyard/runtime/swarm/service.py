@@ -1,8 +1,8 @@
-"""One service that is looked after, from now to the end of its task.
+"""Watches one service until the end of its task.
 
-Where we can talk to the node's engine the container gets its signals from us: at once, and with the
-grace that is asked for. On any other node only the swarm can stop it: its service is removed, and
-the node gives it `runtime.grace`.
+If we can reach the node's engine, we signal the container ourselves: at once, and with the grace
+that the caller asks for. On any other node only the swarm can stop the container: its service is
+removed, and the node gives it `runtime.grace`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TROUBLE = (DockerError, aiohttp.ClientError, OSError, TimeoutError)
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Its container, on an engine that we can talk to."""
+    """A service's container, on an engine that we can reach."""
 
     client: Docker
     id: str
@@ -38,7 +38,7 @@ class Body:
     counters: Counters
 
     async def end(self) -> str:
-        """Why it ended, first-hand: a swarm does not tell who ran out of memory."""
+        """Why the container ended, from its own engine: a swarm does not tell of lack of memory."""
         with contextlib.suppress(*_TROUBLE):
             async with asyncio.timeout(_PATIENCE):
                 state = (await self.client.containers.container(self.id).show())["State"]
@@ -46,7 +46,7 @@ class Body:
         return ""
 
     async def remove(self) -> None:
-        """The swarm would, too, some seconds later."""
+        """Remove the container at once; the swarm would do so some seconds later."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 await remove(self.client, self.id)
@@ -54,7 +54,7 @@ class Body:
 
 @dataclass(slots=True, eq=False)
 class Service:
-    """A worker's service, and what has been asked of it."""
+    """A worker's service, and the requests that were made of it."""
 
     client: Docker
     logs: LogFiles
@@ -63,10 +63,11 @@ class Service:
     host: str
     port: int
     node: str
-    body: Body | None  # None: only the swarm can stop and nobody can measure it
-    asked: bool = False  # to end
-    kept: bool = False  # its log
-    over: asyncio.Event = field(default_factory=asyncio.Event)  # nothing of it is left
+    body: Body | None  # None: only the swarm can stop it, and nobody can measure it
+    asked: bool = False  # the worker was asked to end
+    kept: bool = False  # its log has been saved, or cannot be
+    # set when nothing of the worker is left
+    over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def running(self) -> Running:
@@ -75,14 +76,14 @@ class Service:
         return Running(self.mark.name, self.host, self.port, self.id[:12], allowance, self.node)
 
     async def ask(self) -> None:
-        """The signal that the image wants for this, once; elsewhere the swarm sends it."""
+        """Send the image's stop signal, once; without its engine, let the swarm send it."""
         if self.asked:
             return
         self.asked = True
         try:
             await self._end(self.body.stop_signal if self.body else "")
         except SteelyardError:
-            self.asked = False  # it was not told: the manager is away
+            self.asked = False  # the manager did not answer, so nothing was asked
             raise
 
     async def insist(self) -> None:
@@ -90,11 +91,14 @@ class Service:
         await self._end("SIGKILL")
 
     def lose(self) -> None:
-        """Its node is down: no log is to be had, and the swarm tidies up there one day."""
+        """Give up a service whose node is down.
+
+        Its log cannot be read, and the swarm removes its container when the node is back.
+        """
         self.kept, self.body = True, None
 
     async def remove(self) -> None:
-        """Keep its last words, then remove the service, which takes them away."""
+        """Save the last lines of the log, then remove the service, which deletes the log."""
         if not self.kept:
             self.kept = True
             await keep_log(self.client, self.id, self.mark.name, self.logs)
@@ -111,27 +115,27 @@ class Service:
 
 
 async def read_log(client: Docker, id: str, lines: int) -> str:  # noqa: A002
-    """The last lines that a service's task printed, wherever it ran."""
+    """The last lines that a service's task printed, on whatever node it ran."""
     async with asyncio.timeout(_PATIENCE):
         return await engine_log(client, f"services/{id}", lines)
 
 
 async def keep_log(client: Docker, id: str, name: str, logs: LogFiles) -> None:  # noqa: A002
-    """A service's log goes with it; its end is kept with those of other runtimes."""
+    """Save the last lines of a service's log, which the swarm deletes with the service."""
     with contextlib.suppress(*_TROUBLE):
         text = await read_log(client, id, KEPT_LINES)
         await asyncio.to_thread(logs.keep, name, text)
 
 
 async def discard(client: Docker, id: str, name: str, logs: LogFiles) -> None:  # noqa: A002
-    """Remove a service that is of no use; where that fails, `running` finds the remains later."""
+    """Remove a service that is of no use; if that fails, `running` finds the remains later."""
     await keep_log(client, id, name, logs)
     with contextlib.suppress(DockerError, aiohttp.ClientError, OSError):
         await _delete(client, id)
 
 
 async def _delete(client: Docker, id: str) -> None:  # noqa: A002
-    """Remove a service; one that is gone is removed."""
+    """Remove a service, if it still exists."""
     try:
         await client.services.delete(id)
     except DockerError as error:
