@@ -104,8 +104,9 @@ class Agent:
     def status(self) -> FleetStatus:
         """What people are told: the fleet's view, the runtime's notes and the store's trouble."""
         store = [f"store: {self.writer.down}"] if self.writer.down else []
-        notes = [*self._notes(), *self.runtime.notes, *store]
-        return status(self.fleet, self.clock()).model_copy(update={"notes": notes})
+        told = status(self.fleet, self.clock())
+        notes = [*self._notes(), *self.runtime.notes, *store, *told.notes]
+        return told.model_copy(update={"notes": notes})
 
     def kill(self) -> None:
         """End all workers at once; a runtime that is away is not waited for any longer."""
