@@ -360,6 +360,9 @@ async def test_limits_that_an_operator_set_outlive_the_term(world: World, store:
 
     async with world.term():
         await until(three)
+        told = await ask(world)
+    actions = [decision["action"] for decision in told["decisions"]]
+    assert ("limits" in actions) is isinstance(store, Late)
 
 
 async def test_people_are_told_what_the_process_and_the_runtime_note(

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from steelyard.bench.stats import ratio
 from steelyard.bench.tls import CASES, NGINX, OURS, Cost, measure
-from steelyard.cli.bench_common import show_cells
+from steelyard.cli.bench_common import chosen, show_cells
 from steelyard.cli.common import JsonOption, Messages, print_json
 from steelyard.cli.watch import RichWatcher
 
@@ -26,15 +26,19 @@ def bench_tls(
     rounds: Annotated[int, typer.Option(min=1, max=100, help="Of each server and case.")] = 7,
     seconds: Annotated[int, typer.Option(min=1, max=60, help="Of one round.")] = 2,
     connections: Annotated[int, typer.Option(min=1, max=1000, help="Of the client.")] = 64,
+    case: Annotated[
+        str | None, typer.Option(metavar="NAME,…", help="Cases; by default all.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """CPU µs per request, plain and over TLS, ours and nginx's."""
+    names = chosen("case", case, {name: name for name in CASES})
     with RichWatcher(Messages()) as watcher:
-        told = measure(rounds, seconds, connections, watcher)
+        told = measure(rounds, seconds, connections, watcher, names)
     if json:
         print_json(Costs(costs=told))
     else:
-        show_cells("CPU µs per request", COLUMNS, [_row(name, told) for name in CASES])
+        show_cells("CPU µs per request", COLUMNS, [_row(name, told) for name in names])
 
 
 def _row(case: str, told: list[Cost]) -> list[str]:
