@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from steelyard.agent.stop import Stop
 from steelyard.agent.term import LeftError, Term, lead
 from steelyard.config.settings import Agent, Application, Runtime, Scaling, Settings
 from steelyard.config.values import Address
-from steelyard.core.commands import SaveLimits
+from steelyard.core.commands import Change, SaveLimits
 from steelyard.core.record import LimitsRecord, WorkerRecord
 from steelyard.errors import StoreError
 from steelyard.runtime.base import Exit, Running
@@ -378,20 +378,26 @@ async def test_people_are_told_what_the_process_and_the_runtime_note(
 
 
 class Slow(StubRuntime):
-    """A runtime whose starts end some turns of the event loop after a stop was asked for."""
+    """A runtime whose starts end a second after a stop is asked for, or when it is closed."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world.machine)
         self._world = world
-        self.begun = asyncio.Event()
+        self.begun, self.closed = asyncio.Event(), asyncio.Event()
+        self.overtaken = False
 
     async def start(self, name: str) -> Running:
         self.begun.set()
         assert self._world.stop is not None
         await self._world.stop.asked.wait()
-        for _ in range(200):
-            await asyncio.sleep(0)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.closed.wait(), 1)
+            self.overtaken = True
         return await super().start(name)
+
+    async def close(self) -> None:
+        self.closed.set()
+        await super().close()
 
 
 async def test_a_stop_that_leaves_the_workers_waits_for_those_that_start(world: World):
@@ -401,7 +407,66 @@ async def test_a_stop_that_leaves_the_workers_waits_for_those_that_start(world: 
         await slow.begun.wait()
         os.kill(os.getpid(), signal.SIGTERM)
         await leading
+        assert not slow.overtaken
         assert len(await world.two_known()) == 2
+
+
+class Busy(MemoryStore):
+    """A store whose first write ends some turns of the event loop after a stop was asked for."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__("app")
+        self._world = world
+
+    async def write(self, changes: Sequence[Change], holder: str = "") -> None:
+        assert self._world.stop is not None
+        await self._world.stop.asked.wait()
+        for _ in range(100):
+            await asyncio.sleep(0)
+        await super().write(changes, holder)
+
+
+async def test_a_stop_waits_for_the_store(world: World):
+    """A record that was not written when the stop was asked for is written before the end."""
+    world.store = Busy(world)
+
+    async def two() -> bool:
+        return len(world.machine.workers) == 2
+
+    async with world.term(on_stop="leave") as leading:
+        await until(two)
+        os.kill(os.getpid(), signal.SIGTERM)
+        await leading
+        assert len(await world.two_known()) == 2
+
+
+class Breaking(StubRuntime):
+    """A runtime with a bug that shows when the first worker is stopped, which takes for ever."""
+
+    def __init__(self, machine: StubMachine) -> None:
+        super().__init__(machine)
+        self._stopping = asyncio.Event()
+
+    async def stop(self, name: str, grace: float) -> None:
+        self._stopping.set()
+        await (asyncio.Event().wait() if grace else super().stop(name, grace))
+
+    async def exits(self) -> AsyncIterator[Exit]:
+        await self._stopping.wait()
+        raise RuntimeError("a bug")
+        yield  # makes this a generator
+
+
+async def test_a_loop_that_breaks_while_workers_are_stopped_is_not_waited_for(world: World):
+    """Nobody would take in that they have ended."""
+    world.runtime = Breaking(world.machine)
+    async with world.term() as leading:
+        await until(world.two_known)
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(ExceptionGroup) as raised:
+            await leading
+        assert raised.group_contains(RuntimeError, match="a bug")
 
 
 class Gone(StubRuntime):
