@@ -440,35 +440,6 @@ async def test_a_stop_waits_for_the_store(world: World):
         assert len(await world.two_known()) == 2
 
 
-class Breaking(StubRuntime):
-    """A runtime with a bug that shows when the first worker is stopped, which takes for ever."""
-
-    def __init__(self, machine: StubMachine) -> None:
-        super().__init__(machine)
-        self._stopping = asyncio.Event()
-
-    async def stop(self, name: str, grace: float) -> None:
-        self._stopping.set()
-        await (asyncio.Event().wait() if grace else super().stop(name, grace))
-
-    async def exits(self) -> AsyncIterator[Exit]:
-        await self._stopping.wait()
-        raise RuntimeError("a bug")
-        yield  # makes this a generator
-
-
-async def test_a_loop_that_breaks_while_workers_are_stopped_is_not_waited_for(world: World):
-    """Nobody would take in that they have ended."""
-    world.runtime = Breaking(world.machine)
-    async with world.term() as leading:
-        await until(world.two_known)
-        os.kill(os.getpid(), signal.SIGTERM)
-        os.kill(os.getpid(), signal.SIGTERM)
-        with pytest.raises(ExceptionGroup) as raised:
-            await leading
-        assert raised.group_contains(RuntimeError, match="a bug")
-
-
 class Gone(StubRuntime):
     """A runtime that answers nothing while its machine is away."""
 
