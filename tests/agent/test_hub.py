@@ -8,7 +8,7 @@ import pytest
 import websockets
 
 from steelyard.core import events as ev
-from steelyard.core.queue import parse_queue
+from steelyard.core.queue import OTHER_APPLICATION, parse_queue
 from steelyard.core.report import Report, Traffic
 from tests.agent.conftest import Served
 
@@ -126,3 +126,21 @@ async def test_an_old_link_that_outlives_the_new_one_is_lost_when_it_closes(serv
         await until(lambda: links.open_exchanges(first) == 3)
         assert links.by_name["b1"].lost_at is None
     await until(lambda: links.by_name["b1"].lost_at is not None)
+
+
+async def test_a_balancer_of_another_application_is_told_of_in_the_status(served: Served):
+    """It is no balancer of this fleet, and whatever name it sends, the note has one line."""
+    served.boot()
+    async with served.link("b1") as link:
+        await link.recv()
+        await link.close(OTHER_APPLICATION, "shop\nforged")
+    await until(lambda: served.agent.status().notes)
+    told = served.agent.status()
+    [note] = told.notes
+    assert note.startswith("balancer b1 follows this agent, but serves the application 'shop\\n")
+    assert "not 'app'" in note
+    assert told.balancers == []
+    async with served.link("b1") as link:
+        queue = parse_queue(await link.recv())
+        await link.send(report("b1", queue.epoch, queue.version))
+        await until(lambda: not served.agent.status().notes)

@@ -6,8 +6,17 @@ import csv
 import json
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
+from steelyard.cli.lab_compare import _play
+from steelyard.cli.main import build_app
+from steelyard.errors import UsageError
+from steelyard.lab.job import Job
+from steelyard.lab.real import LINE, PULL
 
 # Imitates a machine without the extra: numpy and matplotlib cannot be found.
 WITHOUT = """
@@ -81,3 +90,55 @@ def test_a_job_without_survivors_is_an_error_a_person_can_read():
     assert done.returncode == 2
     assert "2 of 2 nodes would die" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+TRACE = "time,requests\n" + "".join(f"{60 * minute},{600 + 100 * minute}\n" for minute in range(5))
+
+
+def lab(*words: str) -> tuple[Any, str]:
+    """The report in JSON of a run in this process, then the text of another."""
+    done = CliRunner().invoke(build_app(), ["lab", *words, "--json"])
+    told = json.loads(done.stdout)
+    # With so few runs a bar may be missed; then the status says so.
+    assert done.exit_code == (0 if all(bar["met"] for bar in told["bars"]) else 1)
+    again = CliRunner().invoke(build_app(), ["lab", *words])
+    assert again.exit_code == done.exit_code
+    return told, again.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("validate", "--requests", "1000"),
+        ("timeseries", "--runs", "2", "--seconds", "10"),
+        ("compare", "--units", "20", "--nodes", "4", "--runs", "2"),
+        ("scaling", "--trace", "trace.csv", "--runs", "1", "--bars", "--fleet", "outline"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_experiment_runs_small(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The smallest run is shown with its tables, bars and answer; that of makespan takes longer."""
+    monkeypatch.chdir(tmp_path)
+    Path("trace.csv").write_text(TRACE)
+    told, text = lab(*words)
+    assert told["name"].startswith(words[0])
+    assert all(table["title"] in text for table in told["tables"] if table["shown"])
+    words_of_bars = text.replace("NOT reached: ", "reached: ").count("reached: ")
+    assert words_of_bars >= len(told["bars"])
+    assert told["answer"].split()[0] in text
+
+
+@pytest.mark.parametrize("method", [PULL, LINE, "weighted_ring"])
+def test_a_job_of_the_comparison_is_played_on_processes(method: str) -> None:
+    """Every unit is delivered, however the units get to the nodes."""
+    job = Job(works=[0.01] * 6, speeds=[1.0, 0.5], deaths={})
+    assert _play(job, method, 2).delivered == 6
+
+
+def test_real_jobs_need_a_node_that_is_left() -> None:
+    """One node is killed, so one alone cannot do the job."""
+    error = CliRunner().invoke(build_app(), ["lab", "compare", "--real", "--nodes", "1"]).exception
+    assert isinstance(error, UsageError)
+    assert error.message == "--real with 1 nodes"

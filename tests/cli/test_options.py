@@ -11,7 +11,12 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from steelyard.cli.options import BalancerCommand, ConfiguredCommand, settings_from
+from steelyard.cli.options import (
+    BalancerCommand,
+    ConfiguredCommand,
+    settings_from,
+    settings_loader,
+)
 from steelyard.config.keys import every_key, section_meanings
 from steelyard.errors import UsageError
 
@@ -137,13 +142,23 @@ def test_help_shows_what_most_people_need() -> None:
     assert "--help-all" in text
 
 
+def test_short_help_has_the_first_sentence_of_a_key() -> None:
+    """The long help has the others, too."""
+    keys = [key for key in every_key() if key.dotted in ConfiguredCommand.common]
+    others = [rest for key in keys if (rest := key.description.partition(". ")[2])]
+    brief, full = (run("up", word, COLUMNS="1000").stdout for word in ("--help", "--help-all"))
+    assert others
+    assert [rest for rest in others if rest in brief] == []
+    assert [rest for rest in others if rest not in full] == []
+
+
 def test_a_balancer_shows_what_a_balancer_uses() -> None:
     """Keys of workers, scaling and the agent are in neither help of a balancer."""
-    keys = every_key()
-    others = [key.flags[-1] for key in keys if key.section not in BalancerCommand.sections]
+    keys, sections = every_key(), {"", "gateway", "log"}
+    others = [key.flags[-1] for key in keys if key.section not in sections]
     brief, full = (run("balancer", word).stdout for word in ("--help", "--help-all"))
     assert [flag for flag in others if flag in brief or flag in full] == []
-    own = [key.flags[-1] for key in keys if key.section in BalancerCommand.sections]
+    own = [key.flags[-1] for key in keys if key.section in sections]
     assert [flag for flag in own if flag not in full] == []
     assert "--listen" in brief
 
@@ -181,6 +196,24 @@ def test_an_env_file_is_read_and_told_once(tmp_path: Path) -> None:
     assert "not used: every agent.tick is a check" in lines[2]
     assert "hush" not in result.stderr
     assert len(lines) == 4
+
+
+def test_an_env_file_is_not_told_again_by_a_reload(tmp_path: Path) -> None:
+    """What it says is read anew."""
+    file, found = tmp_path / ".env", []
+    app = typer.Typer()
+
+    @app.command(cls=ConfiguredCommand)
+    def up(ctx: typer.Context) -> None:
+        load = settings_loader(ctx)
+        for most in (15, 16):
+            file.write_text(f"MAX_CONTAINERS={most}\n")
+            found.append(load().scaling.max)
+
+    file.touch()
+    result = CliRunner().invoke(app, ["--env-file", str(file)])
+    assert found == [15, 16]
+    assert result.stderr.splitlines() == ["MAX_CONTAINERS=15  → scaling.max = 15"]
 
 
 def test_an_env_file_names_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

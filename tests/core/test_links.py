@@ -62,3 +62,30 @@ def test_a_lost_balancer_is_forgotten_after_a_while_unless_it_comes_back():
     links.join("b1")
     links.expire(now=99)
     assert "b1" in links.by_name
+
+
+def test_a_balancer_of_another_application_holds_no_worker_up():
+    """It tries again and again, and is remembered as a refusal until it stays away."""
+    links = Links("e", patience=10)
+    links.report(report("b1", 5))
+    links.join("b2")
+    links.report(report("b2", 7, epoch="of another agent"))
+    links.refuse("b2", "shop", now=0)
+    assert links.released("w", 5)
+    assert {name: one.application for name, one in links.refusals.items()} == {"b2": "shop"}
+    links.refuse("b2", "shop", now=9)
+    links.expire(now=18)
+    assert list(links.refusals) == ["b2"]
+    links.expire(now=19)
+    assert links.refusals == {}
+
+
+def test_a_balancer_that_serves_from_our_queue_refuses_no_more():
+    """Its first report of a queue of ours says so; one of another agent's queue does not."""
+    links = Links("e")
+    links.refuse("b1", "shop", now=0)
+    links.report(report("b1", 7, epoch="of another agent"))
+    assert list(links.refusals) == ["b1"]
+    links.report(report("b1", 1))
+    assert links.refusals == {}
+    assert links.by_name["b1"].version == 1

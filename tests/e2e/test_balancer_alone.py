@@ -11,7 +11,7 @@ from collections import Counter
 import httpx
 import pytest
 
-from tests.e2e.gateway import free_port
+from tests.e2e.gateway import QUICK, free_port
 
 
 def run(*words: str) -> subprocess.Popen[bytes]:
@@ -84,3 +84,21 @@ async def test_an_empty_fleet_is_503_with_retry_after(processes, tmp_path):
     answer = await answers(f"http://127.0.0.1:{port}/")
     assert answer.status_code == 503
     assert int(answer.headers["retry-after"]) >= 1
+
+
+async def test_a_balancer_of_another_application_is_shown_by_the_agent_it_refuses(
+    processes, gateway
+):
+    """`status` says what to look at, and a drain does not wait for that balancer."""
+    g = gateway("--min", "2", "--max", "2", "--scaling-drain", "86400", *QUICK).start()
+    worker, _ = (await g.ready()).workers
+    processes.append(run(
+        "steelyard", "balancer", "--listen", f"127.0.0.1:{free_port()}", "--processes", "1",
+        "--state", str(g.home), "--name", "shop", "--agent", f"127.0.0.1:{g.agent_port}",
+    ))  # fmt: skip
+    await g.until(lambda told: told.notes != [])
+    shown = await asyncio.to_thread(g.cli, "status")
+    assert "but serves the application 'shop', not 'app'" in shown.stdout
+    assert "check its --agent and --name" in shown.stdout
+    await asyncio.to_thread(g.cli, "drain", worker.name)
+    await g.until(lambda told: worker.name not in {one.name for one in told.workers})

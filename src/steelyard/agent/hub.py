@@ -14,8 +14,8 @@ from contextlib import suppress
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from steelyard.core.events import BalancerJoined, BalancerLost, Event, Reported
-from steelyard.core.queue import Queue
+from steelyard.core.events import BalancerJoined, BalancerLost, Event, QueueRefused, Reported
+from steelyard.core.queue import OTHER_APPLICATION, Queue
 from steelyard.core.report import Report, parse_report
 from steelyard.errors import MalformedError
 
@@ -64,14 +64,16 @@ class Hub:
                     await socket.send_text(self._queue.model_dump_json())
 
     async def _receive(self, socket: WebSocket, balancer: str) -> None:
-        with suppress(WebSocketDisconnect):
+        try:
             while True:
-                try:
-                    self._tell(Reported(_read(await socket.receive(), balancer)))
-                except MalformedError as error:
-                    log.warning("%s", error.message)
-                    await socket.close(POLICY_VIOLATION, error.message[:120])
-                    return
+                self._tell(Reported(_read(await socket.receive(), balancer)))
+        except MalformedError as error:
+            log.warning("%s", error.message)
+            with suppress(WebSocketDisconnect):
+                await socket.close(POLICY_VIOLATION, error.message[:120])
+        except WebSocketDisconnect as end:
+            if end.code == OTHER_APPLICATION:
+                self._tell(QueueRefused(balancer, end.reason))
 
     def _close(self, socket: WebSocket, balancer: str) -> None:
         """Forget a link; a balancer is lost when its last link is gone, be that the old one."""
@@ -87,7 +89,7 @@ def _read(message: Message, balancer: str) -> Report:
     Under another name its exchanges would count for ever, as no link with that name ever ends.
     """
     if message["type"] == "websocket.disconnect":
-        raise WebSocketDisconnect(message["code"])
+        raise WebSocketDisconnect(message["code"], message.get("reason"))
     report = parse_report(message.get("text") or message.get("bytes") or "")
     if report.balancer != balancer:
         raise MalformedError(f"malformed report: balancer: this link belongs to {balancer}")

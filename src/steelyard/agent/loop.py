@@ -104,8 +104,9 @@ class Agent:
     def status(self) -> FleetStatus:
         """The status of the fleet, with the notes of process and runtime, and the store's error."""
         store = [f"store: {self.writer.down}"] if self.writer.down else []
-        notes = [*self._notes(), *self.runtime.notes, *store]
-        return status(self.fleet, self.clock()).model_copy(update={"notes": notes})
+        told = status(self.fleet, self.clock())
+        notes = [*self._notes(), *self.runtime.notes, *store, *told.notes]
+        return told.model_copy(update={"notes": notes})
 
     def kill(self) -> None:
         """Kill all workers at once, and stop waiting for a runtime that is away."""

@@ -25,7 +25,7 @@ from websockets.exceptions import InvalidStatus, WebSocketException
 
 from steelyard.balancer.intake import Intake
 from steelyard.balancer.reporter import Reporter
-from steelyard.core.queue import Queue, parse_queue
+from steelyard.core.queue import OTHER_APPLICATION, Queue, parse_queue
 from steelyard.errors import MalformedError
 from steelyard.peer_owner import StrangerError, require_agent
 from steelyard.select import SelectError
@@ -41,6 +41,7 @@ GRACE = 10.0
 OPEN_TIMEOUT = 5.0
 PING = 5.0  # an agent that vanished without a close is noticed within two of these
 LARGEST_QUEUE = 16 * 2**20
+LONGEST_REASON = 123  # octets, in a Close frame (RFC 6455, 5.5)
 
 
 class AgentSource(NamedTuple):
@@ -116,7 +117,11 @@ class Feed:
                 self._linked = True
                 self._troubles, self._complained = [], ""
                 log.info("linked to the agent at %s", agent)
-                await self._talk(link)
+                try:
+                    await self._talk(link)
+                except WrongApplicationError:  # the agent shows it in its status
+                    await link.close(OTHER_APPLICATION, _cut(self._application))
+                    raise
         except WrongApplicationError as error:
             # As if there had been no link: retries slow down, and it is said once.
             self._linked, self._complained = False, complained
@@ -211,6 +216,11 @@ class Feed:
         queue = self._served
         going_on = f"serving from queue {queue.version}" if queue else "no queue to serve from yet"
         log.error("%s; %s", trouble, going_on)
+
+
+def _cut(reason: str) -> str:
+    """As much of it as a Close frame has room for."""
+    return reason.encode()[:LONGEST_REASON].decode(errors="ignore")
 
 
 def _in_words(error: Exception) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -84,7 +84,13 @@ class Server(NamedTuple):
     pid: int
 
 
-def measure(rounds: int, seconds: int, connections: int, watcher: Watcher) -> list[Cost]:
+def measure(
+    rounds: int,
+    seconds: int,
+    connections: int,
+    watcher: Watcher,
+    names: Collection[str] = tuple(CASES),
+) -> list[Cost]:
     """Do one run."""
     for program in ("nginx", "openssl", "wrk"):
         if why := tools.why_missing(program):
@@ -95,8 +101,8 @@ def measure(rounds: int, seconds: int, connections: int, watcher: Watcher) -> li
     with tempfile.TemporaryDirectory(prefix="steelyard-bench-") as place, ExitStack() as stack:
         folder = Path(place)
         servers = list(_start(stack, folder, cores))
-        watcher.begin(rounds * len(CASES) * len(servers))
-        for name, case in [(name, case) for _ in range(rounds) for name, case in CASES.items()]:
+        watcher.begin(rounds * len(names) * len(servers))
+        for name, case in [(name, CASES[name]) for _ in range(rounds) for name in names]:
             words = wrk.words(case, 0, seconds, connections, folder)[:-1]
             for server in servers:
                 watcher.tell(f"{case.title}: {server.name}")

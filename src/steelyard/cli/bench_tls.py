@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from steelyard.bench.stats import ratio
 from steelyard.bench.tls import CASES, NGINX, OURS, Cost, measure
-from steelyard.cli.bench_common import show_cells
+from steelyard.cli.bench_common import chosen, show_cells
 from steelyard.cli.common import JsonOption, Messages, print_json
 from steelyard.cli.watch import RichWatcher
 
@@ -28,15 +28,19 @@ def bench_tls(
     connections: Annotated[
         int, typer.Option(min=1, max=1000, help="Connections of the client.")
     ] = 64,
+    case: Annotated[
+        str | None, typer.Option(metavar="NAME,…", help="The cases to measure; by default all.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Measure CPU µs per request, plain and over TLS, of Steelyard and nginx."""
+    names = chosen("case", case, {name: name for name in CASES})
     with RichWatcher(Messages()) as watcher:
-        told = measure(rounds, seconds, connections, watcher)
+        told = measure(rounds, seconds, connections, watcher, names)
     if json:
         print_json(Costs(costs=told))
     else:
-        show_cells("CPU µs per request", COLUMNS, [_row(name, told) for name in CASES])
+        show_cells("CPU µs per request", COLUMNS, [_row(name, told) for name in names])
 
 
 def _row(case: str, told: list[Cost]) -> list[str]:

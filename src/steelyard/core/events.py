@@ -90,6 +90,14 @@ class BalancerLost:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueRefused:
+    """A balancer ended its link because it serves another application than this fleet's."""
+
+    balancer: str
+    application: str  # the one that it serves
+
+
+@dataclass(frozen=True, slots=True)
 class Exited:
     """A worker has ended."""
 
@@ -153,6 +161,7 @@ Event = (
     | Reported
     | BalancerJoined
     | BalancerLost
+    | QueueRefused
     | Exited
     | StopFailed
     | RuntimeLost

@@ -120,6 +120,8 @@ class Fleet:
                 self.links.join(balancer)
             case events.BalancerLost(balancer):
                 self.links.lose(balancer, self._now)
+            case events.QueueRefused(balancer, application):
+                self.links.refuse(balancer, application, self._now)
             case events.DrainAsked(name):
                 self._drain_asked(name)
             case events.LimitsAsked(low, high):

@@ -24,6 +24,14 @@ class Link:
     lost_at: float | None = None  # when the link broke; None: it is up
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A balancer that serves another application, and tries again every few seconds."""
+
+    application: str
+    at: float
+
+
 @dataclass(slots=True)
 class Links:
     """The links of all balancers."""
@@ -31,6 +39,7 @@ class Links:
     epoch: str
     patience: float = 10.0  # seconds until a lost balancer is taken for dead
     by_name: dict[str, Link] = field(default_factory=dict)
+    refusals: dict[str, Refusal] = field(default_factory=dict)  # by the balancer's name
     completed: int = 0  # requests answered, failed or refused, by all reports so far
 
     def join(self, balancer: str) -> None:
@@ -40,6 +49,11 @@ class Links:
         if balancer in self.by_name:
             self.by_name[balancer].lost_at = now
 
+    def refuse(self, balancer: str, application: str, now: float) -> None:
+        """Forget a balancer of another application: no worker of ours gets a request from it."""
+        self.by_name.pop(balancer, None)
+        self.refusals[balancer] = Refusal(application, now)
+
     def report(self, report: Report) -> None:
         self.completed += report.refused + sum(t.requests for t in report.workers.values())
         if report.farewell:
@@ -48,15 +62,20 @@ class Links:
         link = self.by_name.setdefault(report.balancer, Link())
         link.lost_at = None
         link.version = report.version if report.epoch == self.epoch else -1
+        if link.version >= 0:
+            self.refusals.pop(report.balancer, None)
         link.inflight = {name: t.inflight for name, t in report.workers.items() if t.inflight}
         link.tunnels = {name: t.tunnels for name, t in report.workers.items() if t.tunnels}
         link.waiting, link.wait_seconds = report.waiting, report.wait_seconds
 
     def expire(self, now: float) -> None:
-        """Forget the balancers that have been lost for too long."""
+        """Forget the balancers that have been lost, or have not come to refuse, for too long."""
         for name, link in list(self.by_name.items()):
             if link.lost_at is not None and now - link.lost_at >= self.patience:
                 del self.by_name[name]
+        for name, refusal in list(self.refusals.items()):
+            if now - refusal.at >= self.patience:
+                del self.refusals[name]
 
     def open_exchanges(self, worker: str) -> int:
         """How many exchanges a worker has open at all balancers: C(t) of the paper."""

@@ -17,6 +17,10 @@ from steelyard.errors import MalformedError
 
 M = TypeVar("M", bound=BaseModel)
 
+# A balancer closes its link with this code when the queue is of another application than the one it
+# serves, whose name is the reason. RFC 6455, 7.4.2, leaves 4000 to 4999 to private use.
+OTHER_APPLICATION = 4001
+
 
 class Entry(BaseModel):
     """One worker in the queue."""

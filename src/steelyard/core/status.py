@@ -126,6 +126,7 @@ def status(fleet: Fleet, now: float) -> FleetStatus:
             DecisionStatus(ago=now - d.at, action=d.action, workers=d.workers, reason=d.reason)
             for d in fleet.decisions
         ],
+        notes=_refusals(fleet),
     )
 
 
@@ -151,6 +152,14 @@ def _worker(fleet: Fleet, worker: Worker, now: float, *, default: bool) -> Worke
         memory_limit=worker.allowance.memory,
         problem=worker.problem or worker.why_leaving,
     )
+
+
+def _refusals(fleet: Fleet) -> list[str]:
+    return [
+        f"balancer {name} follows this agent, but serves the application {refusal.application!r}, "
+        f"not {fleet.rules.application!r}, and refuses these workers; check its --agent and --name"
+        for name, refusal in sorted(fleet.links.refusals.items())
+    ]
 
 
 def _balancers(fleet: Fleet) -> list[BalancerStatus]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -209,7 +209,10 @@ def fair() -> Finding:
     return _finding("a small job beside a huge one", what, took / share, 1.5, once)
 
 
-SCENARIOS = (killed, killed_at_work, frozen, thawed, restarted, slow, poisoned, fair)
+Scenario = Callable[[], Finding]
+SCENARIOS: tuple[Scenario, ...] = (
+    killed, killed_at_work, frozen, thawed, restarted, slow, poisoned, fair,
+)  # fmt: skip
 
 
 def _finding(fault: str, what: str, found: float, bar: float, once: bool) -> Finding:
@@ -218,11 +221,13 @@ def _finding(fault: str, what: str, found: float, bar: float, once: bool) -> Fin
     )
 
 
-def measure_faults(command: str, watcher: Watcher) -> FaultsReport:
-    """Run all scenarios, one after the other."""
-    watcher.begin(len(SCENARIOS), "faults")
+def measure_faults(
+    command: str, watcher: Watcher, scenarios: Sequence[Scenario] = SCENARIOS
+) -> FaultsReport:
+    """Run the scenarios, one after the other."""
+    watcher.begin(len(scenarios), "faults")
     findings = []
-    for scenario in SCENARIOS:
+    for scenario in scenarios:
         watcher.tell(scenario.__name__)
         findings.append(scenario())
         watcher.step()
