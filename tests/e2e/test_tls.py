@@ -96,7 +96,7 @@ async def test_a_reload(processes, tmp_path):  # noqa: F811
     configure(first[0], second[1])
     started.send_signal(signal.SIGHUP)
     assert any(b"does not belong" in line for line in iter(started.stdout.readline, b""))
-    assert any(b"served on" in line for line in iter(started.stdout.readline, b""))
+    assert any(b"stays in force" in line for line in iter(started.stdout.readline, b""))
     assert "b.org" in await peer_names(port)
     await until_served(port)
 
