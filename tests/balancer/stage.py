@@ -23,10 +23,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-from steelyard.balancer.counters import Bell
-from steelyard.balancer.loop import IN, Handler, Loop
+from steelyard.balancer.io.loop import IN, Handler, Loop
 from steelyard.balancer.plane import Plane
-from steelyard.balancer.table import Directory, Place, Table
+from steelyard.balancer.pool.counters import Bell
+from steelyard.balancer.pool.table import Directory, Place, Table
 from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue

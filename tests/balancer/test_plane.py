@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from steelyard.balancer.listener import Listener
-from steelyard.balancer.overdue import Overdue
+from steelyard.balancer.downstream.listener import Listener
+from steelyard.balancer.downstream.total_timeout import TotalTimeout
 from steelyard.balancer.plane import HURRIED, UNHURRIED
 from steelyard.core.lifecycle import State
 from steelyard.select.ring import default_size
@@ -195,7 +195,7 @@ def test_a_bug_costs_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error of ours ends the connection it happened on, and nothing else."""
     with stage(always(), total_timeout=30) as s, s.call() as client:
         with monkeypatch.context() as patch:
-            patch.setattr(Overdue, "began", lambda *_: 1 / 0)
+            patch.setattr(TotalTimeout, "began", lambda *_: 1 / 0)
             client.send(GET)
             assert client.ended()
         assert s.get().status == 200

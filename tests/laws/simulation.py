@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
-from steelyard.balancer.counters import Bell, Tally
-from steelyard.balancer.gauge import GAUGES, assume, forget
+from steelyard.balancer.pool.counters import Bell, Tally
+from steelyard.balancer.pool.latency import ESTIMATORS, assume, forget
 from tests.laws.drive import Pick, picker
 
-TEND = 0.5  # seconds, as in balancer/control.py
+TEND = 0.5  # seconds, as in balancer/control/control.py
 QUICK = 0.0005  # seconds that a failure takes
 NEVER = float("inf")
 
@@ -87,7 +87,7 @@ class Balancer:
         self.views = [View(f"m{number}") for number in range(len(weights))]
         self.pick: Pick = picker(policy, self.views, weights, seed)
         self.index = {id(view): number for number, view in enumerate(self.views)}
-        self._gauge = GAUGES.get(policy)
+        self._gauge = ESTIMATORS.get(policy)
         self._answers = 0
         self._tended = 0.0
 

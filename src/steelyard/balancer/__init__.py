@@ -9,7 +9,7 @@ forward   client's bytes → worker's bytes.  answer: worker's bytes → client'
 grammar   strict heads, read from bytes.  heads: what was read.  start_line, authority: their parts
 fields    lines, and what their names mean.  framing: bodies.  headers: what goes out instead
 origin    who a request is from, and whom to believe.  greeting, proxy_protocol: told by a proxy
-refusals  our own answers.  journal: notes of requests.  access_log: what is written of them
+refusals  our own answers.  access_log: notes of requests.  access_log: what is written of them
 crowd     connections per client.  overdue: exchanges that take too long.  pace: slow bodies
 table     who gets new requests, made by the directory.  worker: address, tally, idle pool
 slowstart a new worker's weight.  gauge: how long a worker takes

@@ -15,7 +15,7 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
-from steelyard.balancer.loop import IN, Handler
+from steelyard.balancer.io.loop import IN, Handler
 from steelyard.balancer.plane import Plane
 from steelyard.handover import give, listen_at
 

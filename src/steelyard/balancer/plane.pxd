@@ -1,17 +1,17 @@
 cimport cython
 
-from steelyard.balancer.budget cimport Budget
-from steelyard.balancer.counters cimport Tally
-from steelyard.balancer.date cimport Date
-from steelyard.balancer.dial cimport Dial
-from steelyard.balancer.exchange cimport Exchange
-from steelyard.balancer.gauge cimport by_pace
-from steelyard.balancer.grammar cimport Reader
-from steelyard.balancer.limits cimport Limits
-from steelyard.balancer.loop cimport Loop
-from steelyard.balancer.origin cimport Manner
-from steelyard.balancer.table cimport Table
-from steelyard.balancer.worker cimport Worker
+from steelyard.balancer.pool.retry_budget cimport RetryBudget
+from steelyard.balancer.pool.counters cimport Tally
+from steelyard.balancer.http.date cimport Date
+from steelyard.balancer.pool.attempts cimport Attempts
+from steelyard.balancer.exchange.exchange cimport Exchange
+from steelyard.balancer.pool.latency cimport by_pace
+from steelyard.balancer.http.grammar cimport Reader
+from steelyard.balancer.pool.limits cimport Limits
+from steelyard.balancer.io.loop cimport Loop
+from steelyard.balancer.http.origin cimport Manner
+from steelyard.balancer.pool.table cimport Table
+from steelyard.balancer.pool.worker cimport Worker
 
 @cython.final
 cdef class Plane:
@@ -22,17 +22,17 @@ cdef class Plane:
     cdef int _stops
     cdef object _waker
     cdef readonly object bell
-    cdef readonly Budget budget
+    cdef readonly RetryBudget budget
     cdef readonly set clients
     cdef readonly object crowd
     cdef readonly Date date
-    cdef readonly Dial dial
+    cdef readonly Attempts dial
     cdef public bint draining
     cdef readonly object ejector
     cdef readonly object gauge
     cdef readonly bint greeted
     cdef public object identity
-    cdef readonly object journal
+    cdef readonly object access_log
     cdef readonly bint keyed
     cdef readonly Limits limits
     cdef readonly object line

@@ -12,29 +12,29 @@ import socket
 import sys
 from math import inf
 
-from steelyard.balancer.budget import Budget
-from steelyard.balancer.client import Client
-from steelyard.balancer.counters import Bell, Tally
-from steelyard.balancer.crowd import Crowd
-from steelyard.balancer.date import Date
-from steelyard.balancer.dial import Dial
-from steelyard.balancer.dismissal import NOTICE, dismiss
-from steelyard.balancer.ejection import Ejector
-from steelyard.balancer.exchange import Exchange
-from steelyard.balancer.gauge import GAUGES, assume, by_pace
-from steelyard.balancer.grammar import Reader
-from steelyard.balancer.identity import load_identity
-from steelyard.balancer.journal import Journal
-from steelyard.balancer.limits import Limits
-from steelyard.balancer.line import Line
-from steelyard.balancer.listener import Listener
-from steelyard.balancer.loop import Loop, Waker
-from steelyard.balancer.origin import Manner
-from steelyard.balancer.overdue import Overdue
-from steelyard.balancer.silence import break_silent
-from steelyard.balancer.sticky import make_sticky
-from steelyard.balancer.table import EMPTY, Table
-from steelyard.balancer.worker import Worker
+from steelyard.balancer.downstream.connection_limit import ConnectionLimit
+from steelyard.balancer.downstream.http1 import Client
+from steelyard.balancer.downstream.identity import load_identity
+from steelyard.balancer.downstream.listener import Listener
+from steelyard.balancer.downstream.total_timeout import TotalTimeout
+from steelyard.balancer.exchange.access_log import AccessLog
+from steelyard.balancer.exchange.dismissal import NOTICE, dismiss
+from steelyard.balancer.exchange.exchange import Exchange
+from steelyard.balancer.exchange.vanished import break_vanished
+from steelyard.balancer.http.date import Date
+from steelyard.balancer.http.grammar import Reader
+from steelyard.balancer.http.origin import Manner
+from steelyard.balancer.io.loop import Loop, Waker
+from steelyard.balancer.pool.attempts import Attempts
+from steelyard.balancer.pool.counters import Bell, Tally
+from steelyard.balancer.pool.ejection import Ejector
+from steelyard.balancer.pool.latency import ESTIMATORS, assume, by_pace
+from steelyard.balancer.pool.limits import Limits
+from steelyard.balancer.pool.retry_budget import RetryBudget
+from steelyard.balancer.pool.sticky import make_sticky
+from steelyard.balancer.pool.table import EMPTY, Table
+from steelyard.balancer.pool.waiting import WaitingRequests
+from steelyard.balancer.pool.worker import Worker
 from steelyard.config.settings import Gateway
 from steelyard.select import KEYED
 
@@ -57,6 +57,7 @@ class Plane:
         "_replaced",
         "_stops",
         "_waker",
+        "access_log",
         "bell",
         "budget",
         "clients",
@@ -68,7 +69,6 @@ class Plane:
         "gauge",
         "greeted",
         "identity",
-        "journal",
         "keyed",
         "limits",
         "line",
@@ -97,27 +97,29 @@ class Plane:
         trusted = settings.trusted_proxies
         self.manner = Manner(settings.forwarded, trusted, secrets.token_hex(6).encode())
         self.keyed = settings.policy in KEYED  # the policy wants to know who asks
-        self.gauge = GAUGES.get(settings.policy)  # None: nobody asks how long a worker takes
+        self.gauge = ESTIMATORS.get(settings.policy)  # None: nobody asks how long a worker takes
         # The gauge of the default policy is called by name: as a C function when compiled.
         self.paced = settings.policy == "shortest_wait"
         self.greeted = settings.proxy_protocol == "on"  # by trusted proxies
         self.identity = load_identity(settings.pairs) if settings.tls_cert else None
         self.scheme = b"http" if self.identity is None else b"https"  # of clients
         self.room = settings.worker_concurrency or sys.maxsize  # exchanges at once, per worker
-        self.line: Line[Exchange] = Line(settings.waiting)
+        self.line: WaitingRequests[Exchange] = WaitingRequests(settings.waiting)
         self.waiting_since = inf  # when the first of the line joined it
         self.bell = bell
-        self.dial = Dial(self)
+        self.dial = Attempts(self)
         self.loop = Loop(_sweep_every(settings))
-        self.budget = Budget(settings.retry_budget / 100, self.loop.now)
+        self.budget = RetryBudget(settings.retry_budget / 100, self.loop.now)
         self.ejector = Ejector(settings.eject_after, settings.eject_first, settings.eject_longest)
-        self.journal = None if settings.access_log is None else Journal()
+        self.access_log = None if settings.access_log is None else AccessLog()
         self.crowd = (
-            None if settings.client_connections is None else Crowd(settings.client_connections)
+            None
+            if settings.client_connections is None
+            else ConnectionLimit(settings.client_connections)
         )
         self.sticky = make_sticky(settings)
         whole = settings.total_timeout
-        self.overdue = None if whole is None else Overdue(self.loop, whole)
+        self.overdue = None if whole is None else TotalTimeout(self.loop, whole)
         self.table: Table = EMPTY
         self.clients: set[Client] = set()
         self.draining = False
@@ -285,7 +287,7 @@ class Plane:
         if table.closing:
             dismiss(self.loop, table.closing)
         if table.ended:
-            break_silent(self.loop, table.ended)
+            break_vanished(self.loop, table.ended)
         self.bell.ring()
 
     def _drain(self, patience: float) -> None:

@@ -9,13 +9,13 @@ import socket
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
-from steelyard.balancer.access_log import AccessLog
-from steelyard.balancer.control import Control
-from steelyard.balancer.counters import Bell
-from steelyard.balancer.feed import AgentSource
-from steelyard.balancer.identity import hush
+from steelyard.balancer.control.access_log_writer import AccessLogWriter
+from steelyard.balancer.control.agent_link import AgentSource
+from steelyard.balancer.control.control import Control
+from steelyard.balancer.downstream.identity import hush
 from steelyard.balancer.orphan import Orphan, Will
 from steelyard.balancer.plane import Plane
+from steelyard.balancer.pool.counters import Bell
 from steelyard.balancer.signals import Signals
 from steelyard.config.settings import Gateway
 from steelyard.config.values import WORKER, parse_worker
@@ -67,10 +67,10 @@ def run_balancer(
     log.info("stopped")
 
 
-def _access_log(settings: Gateway, plane: Plane) -> AccessLog | None:
-    if settings.access_log is None or plane.journal is None:
+def _access_log(settings: Gateway, plane: Plane) -> AccessLogWriter | None:
+    if settings.access_log is None or plane.access_log is None:
         return None
-    writer = AccessLog(settings.access_log, settings.access_log_format, plane.journal)
+    writer = AccessLogWriter(settings.access_log, settings.access_log_format, plane.access_log)
     writer.start()
     return writer
 

@@ -93,7 +93,7 @@ def with_secret(settings: Settings) -> Settings:
     if path is None:
         path = settings.state.expanduser() / "sticky"
         ensure_token(path)
-    from steelyard.balancer.sticky import read_secret
+    from steelyard.balancer.pool.sticky import read_secret
 
     read_secret(path)  # told now, before anything is started
     gateway = settings.gateway.model_copy(update={"sticky_secret": path.resolve()})
@@ -104,7 +104,7 @@ def require_certificates(settings: Settings) -> None:
     """Each must load; what clients will not like about them is told."""
     if not settings.gateway.tls_cert:
         return
-    from steelyard.balancer.identity import concerns, load_identity
+    from steelyard.balancer.downstream.identity import concerns, load_identity
 
     for concern in concerns(load_identity(settings.gateway.pairs)):
         typer.secho(f"warning: {concern}", err=True, fg="yellow")

@@ -1,0 +1,67 @@
+cimport cython
+
+from steelyard.balancer.exchange.exchange cimport Exchange
+from steelyard.balancer.exchange.forward cimport Forward
+from steelyard.balancer.http.grammar cimport Reader, skip_empty_lines
+from steelyard.balancer.http.heads cimport RequestHead
+from steelyard.balancer.io.octets cimport cut
+from steelyard.balancer.http.origin cimport Origin
+from steelyard.balancer.plane cimport Plane
+from steelyard.balancer.io.stream cimport Stream
+
+cdef double inf
+cdef int BROKEN, IN, OUT
+cdef int OPENING, SERVING, ENDING, TUNNELLING
+cdef double ASK_AFTER
+
+cdef class Client(Stream):
+    cdef Origin _origin
+    cdef object _pace
+    cdef int _phase
+    cdef Plane _plane
+    cdef Py_ssize_t _seen
+    cdef bint _served
+    cdef bint _turning
+    cdef public bytes buffer
+    cdef readonly bint eof
+    cdef public Exchange exchange
+    cpdef on_event(self, int mask)
+    @cython.locals(exchange=Exchange)
+    cpdef expire(self)
+    @cython.locals(exchange=Exchange)
+    cpdef abort(self)
+    @cython.locals(exchange=Exchange, head=RequestHead)
+    cpdef refuse(self, int status, str reason, bint keep, bint bodiless)
+    cpdef answer_options(self, RequestHead head, bint keep)
+    cdef _answer(self, int status, bytes text, bint keep, RequestHead head)
+    @cython.locals(now=double, limit=double)
+    cpdef hurry(self)
+    cpdef finished(self, bint keep)
+    cpdef bytes give_up(self)
+    cpdef cut(self, bint reset)
+    cpdef hasten(self)
+    cpdef close(self)
+    @cython.locals(count=Py_ssize_t)
+    cdef _read(self)
+    @cython.locals(exchange=Exchange)
+    cdef _take(self, Py_ssize_t count)
+    @cython.locals(exchange=Exchange)
+    cdef _take_end(self)
+    cdef _half_closed(self, Exchange exchange)
+    cdef _ask(self, Exchange exchange)
+    @cython.locals(exchange=Exchange)
+    cdef bint _moves(self)
+    cdef _turn(self)
+    @cython.locals(
+        plane=Plane, reader=Reader, data=bytes, head=RequestHead, forward=Forward,
+        exchange=Exchange,
+    )
+    cdef bint _begin(self)
+    @cython.locals(limit=double)
+    cdef _wait(self)
+    cdef _drain(self)
+    cdef _end(self)
+    @cython.locals(head=RequestHead)
+    cdef RequestHead _glimpse(self)
+    cdef _note(self, int status, Py_ssize_t size, RequestHead head)
+    cdef _linger(self)

@@ -1,0 +1,112 @@
+"""Listener: takes clients from a listening socket that this process was given."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import socket
+from math import inf
+from typing import TYPE_CHECKING
+
+from steelyard.balancer.downstream.shedding import BREATH, Shedding
+from steelyard.balancer.io.loop import IN, Handler
+
+if TYPE_CHECKING:
+    from steelyard.balancer.plane import Plane
+
+log = logging.getLogger(__name__)
+
+# The connection that failed is gone; the next one may be fine.
+_PASSING = frozenset({errno.ECONNABORTED, errno.EPROTO, errno.EPERM, errno.EINTR})
+# What the kernel takes for a client before the client's window allows it to be sent. By default it
+# is all that the send buffer holds, up to 4 MiB: a thousand slow readers would use up the memory of
+# all TCP connections of the machine. A fast reader does not notice. Accepted sockets inherit it.
+UNSENT = 128 * 1024
+
+
+class Listener(Handler):
+    """Our share of the port. Others hold the same socket, so it is closed, never shut down."""
+
+    __slots__ = ("_accepting", "_plane", "_shed", "_sock", "_warned")
+
+    def __init__(self, plane: Plane, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
+        self._plane = plane
+        self._shed = Shedding(plane)
+        self._sock = sock
+        self._accepting = True
+        self._warned = False
+        self.deadline = inf
+        plane.loop.add(sock.fileno(), self, IN)
+
+    def on_event(self, mask: int) -> None:
+        plane = self._plane
+        if len(plane.clients) >= plane.settings.connections and not self._shed.make_room():
+            self._look_away()
+        else:
+            self._take()
+
+    def _take(self) -> None:
+        """Who waits, as long as there is room."""
+        plane = self._plane
+        while len(plane.clients) < plane.settings.connections:
+            try:
+                sock, address = self._sock.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in _PASSING:
+                    continue
+                self._out_of(error)
+                return
+            self._admit(sock, address[0])
+
+    def expire(self) -> None:
+        self.resume()
+
+    def abort(self) -> None:
+        self._plane.loop.drop(self._sock.fileno(), self._sock)
+
+    def resume(self) -> None:
+        """There is room again."""
+        if not self._accepting and not self._plane.draining:
+            self._accepting = True
+            self.deadline = inf
+            self._plane.loop.unpark(self._sock.fileno(), IN)
+
+    def leave(self) -> None:
+        """Take who is waiting already, then nobody. When all who hold the socket have left it,
+        the kernel refuses the next client instead of letting it wait for us in vain."""
+        if self._accepting:
+            self._take()
+        self._pause()
+        self._plane.loop.drop(self._sock.fileno(), self._sock)
+
+    def _admit(self, sock: socket.socket, peer: str) -> None:
+        """A client that cannot be taken in must not take the listener down with it."""
+        try:
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._plane.admit(sock, peer)
+        except OSError as error:
+            log.warning("a client was lost as it came: %s", error)
+            sock.close()
+
+    def _out_of(self, error: OSError) -> None:
+        """No file descriptor or memory."""
+        if not self._warned:
+            self._warned = True
+            log.warning("cannot accept clients for now: %s", error)
+        if not self._shed.make_room():
+            self._look_away()
+
+    def _look_away(self) -> None:
+        """Level-triggered epoll would spin: leave clients waiting a while."""
+        self._pause()
+        self.deadline = self._plane.loop.now + BREATH
+
+    def _pause(self) -> None:
+        if self._accepting:
+            self._accepting = False
+            self._plane.loop.park(self._sock.fileno())

@@ -1,0 +1,52 @@
+"""TotalTimeout: ends exchanges that take longer than `gateway.total_timeout` as a whole.
+
+All have the same time, so they come due in the order in which they began: a dict that remembers
+its order is all the timer there is.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from steelyard.balancer.io.loop import Loop, Waker
+
+if TYPE_CHECKING:
+    from steelyard.balancer.downstream.http1 import Client
+
+
+class TotalTimeout:
+    """When the present exchange of each client must be over."""
+
+    __slots__ = ("_due", "_limit", "_loop", "_waker")
+
+    def __init__(self, loop: Loop, limit: float) -> None:
+        self._loop = loop
+        self._limit = limit
+        self._due: dict[Client, float] = {}
+        self._waker = Waker(loop, self)
+
+    def began(self, client: Client) -> None:
+        """A client has a new exchange; it goes to the end of the line."""
+        self._due.pop(client, None)
+        self._due[client] = due = self._loop.now + self._limit
+        if self._waker.deadline == inf:
+            self._waker.deadline = due
+
+    def left(self, client: Client) -> None:
+        """It has none any more."""
+        self._due.pop(client, None)
+
+    def woken(self) -> None:
+        """Nobody rings: only the deadline counts."""
+
+    def expired(self) -> None:
+        """Some may be due; those that ended in time have nothing to end."""
+        while self._due:
+            client, due = next(iter(self._due.items()))
+            if due > self._loop.now:
+                self._waker.deadline = due
+                return
+            del self._due[client]
+            if client.exchange is not None:
+                client.exchange.on_overdue()

@@ -1,0 +1,36 @@
+cimport cython
+
+from steelyard.balancer.pool.counters cimport Lease
+from steelyard.balancer.exchange.exchange cimport Exchange
+from steelyard.balancer.io.stream cimport Stream
+from steelyard.balancer.io.syscalls cimport is_quiet
+from steelyard.balancer.pool.worker cimport Worker
+
+cdef int BROKEN, IN, OUT
+cdef long long RECEIVE
+cdef double MOMENT
+
+cdef class Upstream(Stream):
+    cdef readonly bint connecting
+    cdef public Exchange exchange
+    cdef readonly int line
+    cdef readonly long long mark
+    cdef readonly bint reused
+    cdef readonly Worker worker
+    cdef Lease _lease
+    cdef double _rested
+    cpdef on_event(self, int mask)
+    cpdef expire(self)
+    cpdef abort(self)
+    cpdef lend(self, Exchange exchange)
+    cpdef give_back(self, double until)
+    cpdef give_up(self)
+    cpdef drop(self, bint failed)
+    cpdef bint quiet(self)
+    @cython.locals(exchange=Exchange)
+    cdef _connected(self)
+    cdef bint _admitted(self)
+    @cython.locals(count=Py_ssize_t, exchange=Exchange, flows=bint)
+    cdef _read(self)
+    cdef Py_ssize_t _fill(self, Exchange exchange)
+    cdef _broken(self)

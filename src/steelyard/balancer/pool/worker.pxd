@@ -1,0 +1,22 @@
+cimport cython
+
+from steelyard.balancer.pool.counters cimport Tally
+from steelyard.balancer.pool.ejection cimport Record
+from steelyard.balancer.io.stream cimport Stream
+
+@cython.final
+cdef class Worker:
+    cdef object __weakref__
+    cdef readonly object address
+    cdef readonly object family
+    cdef public object guard
+    cdef Py_ssize_t _ended
+    cdef readonly list idle
+    cdef readonly str name
+    cdef readonly Record record
+    cdef public bint serving
+    cdef readonly Tally tally
+    @cython.locals(upstream=Stream)
+    cpdef take(self, bint careful)
+    cpdef lost(self)
+    cpdef leave(self)
