@@ -50,7 +50,7 @@ class View(Tally):
     """What one balancer knows of a server."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(Bell(), None)  # type: ignore[arg-type]
+        super().__init__(Bell())
         self._name = name
 
     @property
@@ -92,7 +92,7 @@ class Balancer:
         self._tended = 0.0
 
     def answered(self, view: View, seconds: float, joined: int, now: float) -> None:
-        """Measure an answer, as `Plane.measured` does."""
+        """Measure an answer, as `Pool.measured` does."""
         self._answers += 1
         view.requests += 1
         view.inflight -= 1

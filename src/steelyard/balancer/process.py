@@ -25,7 +25,7 @@ from steelyard.errors import UsageError
 
 log = logging.getLogger(__name__)
 
-FAREWELL = 3.0  # for the last report; the agent may be gone
+LAST_WORDS = 3.0  # seconds for the last report and the access log; the agent may be gone
 
 
 def run_balancer(
@@ -50,9 +50,9 @@ def run_balancer(
     for sock in others:
         plane.accept_from(sock)
     Signals(plane)
-    if plane.identity is not None:
+    if plane.front.identity is not None:
         sys.unraisablehook = hush
-    control = Control(plane, balancer_id, source, random.Random(), board)
+    control = Control(plane.front, plane.offer, balancer_id, source, random.Random(), board)
     writer = _access_log(settings, plane)
     knows = control.start()
     gc.freeze()  # what lives until the end need not be looked through again and again
@@ -62,15 +62,16 @@ def run_balancer(
         log.info("serving")
         plane.run()
     if writer is not None:
-        writer.finish(FAREWELL)
-    control.finish(FAREWELL)
+        writer.finish(LAST_WORDS)
+    control.finish(LAST_WORDS)
     log.info("stopped")
 
 
 def _access_log(settings: Gateway, plane: Plane) -> AccessLogWriter | None:
-    if settings.access_log is None or plane.access_log is None:
+    access_log = plane.front.access_log
+    if settings.access_log is None or access_log is None:
         return None
-    writer = AccessLogWriter(settings.access_log, settings.access_log_format, plane.access_log)
+    writer = AccessLogWriter(settings.access_log, settings.access_log_format, access_log)
     writer.start()
     return writer
 

@@ -42,8 +42,8 @@ class Signals(Handler):
                 self._plane.stop()
             elif number == signal.SIGUSR2:
                 self._plane.replace()
-            elif number == signal.SIGUSR1 and self._plane.access_log is not None:
-                self._plane.access_log.reopen = True
+            elif number == signal.SIGUSR1 and self._plane.front.access_log is not None:
+                self._plane.front.access_log.reopen = True
 
     def expire(self) -> None:
         """It waits for ever."""

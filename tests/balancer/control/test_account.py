@@ -10,7 +10,7 @@ NO = b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"
 
 
 def only(s: Stage) -> Work:
-    (work,) = draw_up(s.plane, s.directory).workers
+    (work,) = draw_up(s.plane.front, s.directory).workers
     return work
 
 
@@ -46,7 +46,7 @@ def test_what_is_open_is_told() -> None:
     with stage(silent) as s, s.call() as client:
         client.send(GET)
         until(lambda: bool(s.worker.seen))
-        account = draw_up(s.plane, s.directory)
+        account = draw_up(s.plane.front, s.directory)
         assert (account.connections, account.workers[0].inflight, account.version) == (1, 1, 1)
 
 
@@ -56,7 +56,7 @@ def test_answers_of_our_own_are_counted_by_status() -> None:
         s.get()
         s.get()
         s.get(b"GET nowhere HTTP/1.1\r\n\r\n")
-        own = draw_up(s.plane, s.directory).own
+        own = draw_up(s.plane.front, s.directory).own
         assert own.answers == {400: 1, 503: 2}
         assert own.refused == 2
         assert own.cpu > 0
@@ -68,7 +68,7 @@ def test_retries_and_ejections_are_counted() -> None:
         s.workers[0].refuse()
         for _ in range(12):
             assert s.get().status == 200
-        account = draw_up(s.plane, s.directory)
+        account = draw_up(s.plane.front, s.directory)
         bad, good = sorted(account.workers, key=lambda work: work.name)
         assert (bad.done.ejections, bad.ejected) == (1, True)
         assert (good.done.ejections, good.ejected) == (0, False)
@@ -86,4 +86,4 @@ def test_those_in_line_are_told() -> None:
         first.send(GET)
         until(lambda: bool(s.worker.seen))
         second.send(GET)
-        until(lambda: draw_up(s.plane, s.directory).waiting == 1)
+        until(lambda: draw_up(s.plane.front, s.directory).waiting == 1)

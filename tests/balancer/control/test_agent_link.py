@@ -118,7 +118,7 @@ async def control(
 ) -> AsyncIterator[Control]:
     urls = tuple(f"ws://127.0.0.1:{one.port}" for one in (agent, *others))
     source = AgentSource(urls, token)
-    made = Control(s.plane, "b/1", source, rng or random.Random(0))
+    made = Control(s.plane.front, s.plane.offer, "b/1", source, rng or random.Random(0))
     starting = asyncio.create_task(asyncio.to_thread(made.start))
     try:
         yield made

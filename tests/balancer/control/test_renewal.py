@@ -23,8 +23,8 @@ from tests.balancer.test_process import Balancer, balancer
 def scene(folder: Path) -> Iterator[tuple[Stage, Renewal]]:
     certificate, key = issue(folder, "a.org")
     with stage(always(), tls_cert=[certificate], tls_key=[key]) as s:
-        assert s.plane.identity is not None
-        yield s, Renewal(s.plane, s.plane.identity, s.plane.settings.pairs)
+        assert s.plane.front.identity is not None
+        yield s, Renewal(s.plane.front, s.plane.front.identity, s.plane.settings.pairs)
 
 
 def names(client: Wire) -> set[str]:
@@ -57,10 +57,10 @@ def test_a_new_certificate(tmp_path: Path) -> None:
 def test_nothing_new(tmp_path: Path) -> None:
     """Files that stay as they are are not loaded again."""
     with scene(tmp_path) as (s, renewal):
-        before = s.plane.identity
+        before = s.plane.front.identity
         renewal.look()
         renewal.look()
-        assert s.plane.identity is before
+        assert s.plane.front.identity is before
 
 
 def test_a_link_that_leads_elsewhere(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_a_link_that_leads_elsewhere(tmp_path: Path) -> None:
     live = tmp_path / "live"
     live.symlink_to(one)
     with stage(always(), tls_cert=[live / "it.pem"], tls_key=[live / "it.key"]) as s:
-        assert s.plane.identity is not None
-        renewal = Renewal(s.plane, s.plane.identity, s.plane.settings.pairs)
+        assert s.plane.front.identity is not None
+        renewal = Renewal(s.plane.front, s.plane.front.identity, s.plane.settings.pairs)
         draft = tmp_path / "draft"
         draft.symlink_to(two)
         os.replace(draft, live)
@@ -113,12 +113,12 @@ def test_a_bad_one(tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture) 
 def test_one_that_clients_will_not_like(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It is shown, for it is what was asked for, and it is said."""
     with scene(tmp_path) as (s, renewal):
-        assert s.plane.identity is not None
-        old = s.plane.identity.shown[0].certificate
+        assert s.plane.front.identity is not None
+        old = s.plane.front.identity.shown[0].certificate
         issue(tmp_path, "a.org", begins=old.begins.replace(year=2020), ends=old.begins)
         renewal.look()
         renewal.look()
-        assert s.plane.identity.shown[0].certificate.ends == old.begins.replace(microsecond=0)
+        assert s.plane.front.identity.shown[0].certificate.ends == old.begins.replace(microsecond=0)
         assert any("expired on" in record.message for record in caplog.records)
 
 

@@ -12,7 +12,7 @@ from tests.balancer.stage import GET, Conn, always, stage, until
 def test_a_report_tells_what_is_new() -> None:
     """Counts are since the last report that was sent; one that was not sent is not lost."""
     with stage(always()) as s, s.call() as client:
-        reporter = Reporter("b1", s.plane, s.directory)
+        reporter = Reporter("b1", s.plane.front, s.directory)
         for _ in range(3):
             client.send(GET)
             client.answer()
@@ -38,7 +38,7 @@ def test_a_report_tells_what_is_new() -> None:
 def test_refused_requests_are_reported_once() -> None:
     """So are requests that found no worker."""
     with stage() as s:
-        reporter = Reporter("b1", s.plane, s.directory)
+        reporter = Reporter("b1", s.plane.front, s.directory)
         s.get()
         draft = reporter.draft()
         assert draft.report.refused == 1
@@ -49,7 +49,7 @@ def test_refused_requests_are_reported_once() -> None:
 def test_failed_handshakes_are_reported_once(tmp_path: Path) -> None:
     """So are clients that did not get through the TLS handshake."""
     with tls_stage(tmp_path, always()) as s:
-        reporter = Reporter("b1", s.plane, s.directory)
+        reporter = Reporter("b1", s.plane.front, s.directory)
         with s.call() as client:
             client.send(b"\xff")
             client.ended()
@@ -67,7 +67,7 @@ def test_a_worker_that_left_is_reported_until_it_is_done() -> None:
         assert conn.ended()
 
     with stage(play) as s:
-        reporter = Reporter("b1", s.plane, s.directory)
+        reporter = Reporter("b1", s.plane.front, s.directory)
         client = s.call()
         client.send(GET)
         until(lambda: s.inflight() == 1)
@@ -88,7 +88,7 @@ def test_a_worker_that_left_is_reported_until_it_is_done() -> None:
 def test_a_worker_that_moved_is_one_in_the_report() -> None:
     """Counts of the old and the new address are added up under the name."""
     with stage(always(), always()) as s:
-        reporter = Reporter("b1", s.plane, s.directory)
+        reporter = Reporter("b1", s.plane.front, s.directory)
         s.queue(s.workers[0].entry())
         s.get()
         s.queue(s.workers[1].entry().model_copy(update={"name": "w0"}))

@@ -21,10 +21,10 @@ def test_one_too_many_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
             for client in (one, two):
                 client.send(GET)
                 assert client.answer().status == 200
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
         for _ in range(5):
             assert s.get().status == 200
-            until(lambda: not s.plane.clients)
+            until(lambda: not s.plane.front.clients)
     assert [record.message for record in caplog.records].count(
         "127.0.0.1 has 2 connections and gets no more"
     ) == 1
@@ -49,6 +49,6 @@ def test_whom_a_proxy_speaks_for_is_counted() -> None:
                 assert client.answer().status == 200
             three.send(PROXY % 1 + GET)
             assert three.ended()
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
         assert s.get(PROXY % 1 + GET).status == 200
         assert len(s.worker.seen) == 3

@@ -58,7 +58,7 @@ def test_old_versions_are_refused(tmp_path: Path, old: str) -> None:
     with tls_stage(tmp_path, always()) as s:
         told = s_client(s, tmp_path, old, "-cipher", "ALL:@SECLEVEL=0")
         assert "alert protocol version" in told
-        until(lambda: s.plane.unshaken == 1)
+        until(lambda: s.plane.front.unshaken == 1)
 
 
 @openssl
@@ -115,21 +115,21 @@ def test_a_slow_handshake_is_cut(tmp_path: Path) -> None:
                 break
         else:
             pytest.fail("it had all the time in the world")
-        until(lambda: s.plane.unshaken == 1)
+        until(lambda: s.plane.front.unshaken == 1)
 
 
 def test_a_silent_client_is_cut(tmp_path: Path) -> None:
     """Nothing was tried, so nothing failed."""
     with tls_stage(tmp_path, always(), head_timeout=0.2) as s, s.call() as client:
         assert client.ended()
-        assert s.plane.unshaken == 0
+        assert s.plane.front.unshaken == 0
 
 
 def test_a_client_silent_after_the_handshake_is_cut(tmp_path: Path) -> None:
     """Its first head has a time limit, too."""
     with tls_stage(tmp_path, always(), head_timeout=PATIENCE) as s, call(s) as client:
         until(lambda: not any(isinstance(one, Handshake) for one in s.handlers()))
-        s.time_out(s.plane.clients)
+        s.time_out(s.plane.front.clients)
         assert client.rest() == b""
 
 
@@ -140,13 +140,13 @@ def test_gone_in_the_handshake(tmp_path: Path, part: float, rude: bool) -> None:
     with tls_stage(tmp_path, always()) as s:
         client, whole = s.call(), hello()
         client.send(whole[: int(len(whole) * part)])
-        until(lambda: bool(s.plane.clients))
+        until(lambda: bool(s.plane.front.clients))
         if rude:
             client.reset()
         else:
             client.sock.close()
-        until(lambda: not s.plane.clients)
-        assert s.plane.unshaken == 1
+        until(lambda: not s.plane.front.clients)
+        assert s.plane.front.unshaken == 1
         with call(s) as other:
             other.send(GET)
             assert other.answer().status == 200
@@ -164,7 +164,7 @@ def test_garbage(tmp_path: Path, words: bytes, caplog: pytest.LogCaptureFixture)
         client.send(words)
         with contextlib.suppress(ConnectionResetError):
             assert client.rest()[:1] in (b"", b"\x15")  # nothing, or an alert
-        until(lambda: s.plane.unshaken == 1)
+        until(lambda: s.plane.front.unshaken == 1)
     mine = [record for record in caplog.records if record.name.endswith("handshake")]
     assert [record.levelname for record in mine] == ["DEBUG"]
     assert "127.0.0.1" in mine[0].message
@@ -189,7 +189,7 @@ def test_plain_http_is_in_the_access_log(tmp_path: Path) -> None:
     with tls_stage(tmp_path, always(), access_log="-") as s, s.call() as client:
         client.send(ask)
         answer = client.answer()
-        access_log = s.plane.access_log
+        access_log = s.plane.front.access_log
         assert access_log is not None
         [note] = access_log.take(2)
         assert (note.status, note.size, note.outcome) == (400, len(answer.body), "refused")
@@ -206,7 +206,7 @@ def test_plain_text_without_a_first_line_is_in_the_access_log(tmp_path: Path, wo
     with tls_stage(tmp_path, always(), access_log="-") as s, s.call() as client:
         client.send(words)
         assert client.answer().status == 400
-        access_log = s.plane.access_log
+        access_log = s.plane.front.access_log
         assert access_log is not None
         [note] = access_log.take(2)
         assert (note.peer, note.head, note.status) == (b"127.0.0.1", None, 400)
@@ -221,7 +221,7 @@ def test_an_untrusted_client(tmp_path: Path) -> None:
             pytest.raises(ssl.SSLCertVerificationError),
         ):
             stranger.wrap_socket(wire.sock, server_hostname="a.org")
-        until(lambda: s.plane.unshaken == 1)
+        until(lambda: s.plane.front.unshaken == 1)
 
 
 # With a proxy in front
@@ -270,7 +270,7 @@ def test_slow_handshakes_do_not_shut_others_out(
     with tls_stage(tmp_path, always(), connections=3) as s, contextlib.ExitStack() as places:
         for _ in range(3):
             places.enter_context(s.call()).send(hello()[:20])
-        until(lambda: len(s.plane.clients) == 3)
+        until(lambda: len(s.plane.front.clients) == 3)
         with call(s) as client:
             client.send(GET)
             assert client.answer().status == 200

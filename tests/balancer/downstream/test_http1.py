@@ -225,7 +225,7 @@ def test_client_that_does_not_read() -> None:
         client.send(GET)
         until(lambda: s.inflight() == 1)
         until(lambda: s.inflight() == 0)
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
         assert s.total("failures") == 0
 
 
@@ -384,7 +384,7 @@ def test_a_slow_reader_buys_no_time_by_sending() -> None:
         def cut_off() -> bool:
             with contextlib.suppress(ConnectionError):
                 client.send(b"x")
-            return not s.plane.clients
+            return not s.plane.front.clients
 
         until(cut_off)
 
@@ -396,7 +396,7 @@ def test_answer_of_a_worker_that_is_gone_waits_for_a_slow_client() -> None:
     def play(conn: Conn) -> None:
         conn.head()
         conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:60_000])
-        until(lambda: any(client.pending for client in s.plane.clients))
+        until(lambda: any(client.pending for client in s.plane.front.clients))
         conn.send(body[60_000:])  # nobody reads it yet
         until(lambda: unacknowledged(conn.sock) == 0)
         conn.sock.recv(1, socket.MSG_PEEK)  # closing with bytes unread makes a reset

@@ -141,7 +141,7 @@ def test_a_client_that_reads_too_slowly() -> None:
         client.send(GET)
         until(lambda: s.inflight() == 1)
         with trickling(lambda _: client.sock.recv(100)):
-            until(lambda: not s.plane.clients)
+            until(lambda: not s.plane.front.clients)
 
 
 def test_the_rest_of_an_answer_has_its_own_window(

@@ -40,7 +40,7 @@ def begun(s: Stage, data: bytes) -> Wire:
     """A client of which a part of a head is here."""
     client = s.call()
     client.send(data)
-    until(lambda: any(one.buffer for one in s.plane.clients))
+    until(lambda: any(one.buffer for one in s.plane.front.clients))
     return client
 
 

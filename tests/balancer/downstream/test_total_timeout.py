@@ -10,7 +10,7 @@ from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, always, stage, 
 
 def come_due(s: Stage) -> None:
     """The time of every exchange so far is over, and the plane has noticed."""
-    overdue = s.plane.overdue
+    overdue = s.plane.front.total_timeout
     assert overdue is not None
     with s.frozen():
         overdue._due = dict.fromkeys(overdue._due, 0.0)
@@ -84,15 +84,15 @@ def test_each_exchange_has_its_own_time() -> None:
     with stage(play, total_timeout=PATIENCE) as s, s.call() as client:
         client.send(GET)
         assert client.answer().status == 200
-        (only,) = s.plane.clients
-        assert s.plane.overdue is not None
-        first = s.plane.overdue._due[only]
+        (only,) = s.plane.front.clients
+        assert s.plane.front.total_timeout is not None
+        first = s.plane.front.total_timeout._due[only]
         client.send(GET)
         assert client.answer().status == 200
-        assert s.plane.overdue._due[only] > first
+        assert s.plane.front.total_timeout._due[only] > first
         client.sock.close()
-        until(lambda: not s.plane.clients)
-        assert s.plane.overdue._due == {}
+        until(lambda: not s.plane.front.clients)
+        assert s.plane.front.total_timeout._due == {}
 
 
 def test_a_tunnel_is_no_exchange() -> None:

@@ -33,8 +33,8 @@ def noted(s: Stage, count: int = 1) -> list[Note]:
     notes: list[Note] = []
 
     def enough() -> bool:
-        assert s.plane.access_log is not None
-        notes.extend(s.plane.access_log.take(100))
+        assert s.plane.front.access_log is not None
+        notes.extend(s.plane.front.access_log.take(100))
         return len(notes) >= count
 
     until(enough)
@@ -103,7 +103,7 @@ def test_nothing_is_noted_without_a_log() -> None:
     """Off is off."""
     with stage(always()) as s:
         s.get()
-        assert s.plane.access_log is None
+        assert s.plane.front.access_log is None
 
 
 def test_a_request_is_noted_once() -> None:
@@ -118,8 +118,8 @@ def test_a_request_is_noted_once() -> None:
     with stage(lambda conn: conn.reset(), slow, access_log="-") as s, s.call() as client:
         client.send(GET)
         until(lambda: len(s.workers[1].seen) == 1)
-        assert s.plane.access_log is not None
-        assert s.plane.access_log.take(1) == []
+        assert s.plane.front.access_log is not None
+        assert s.plane.front.access_log.take(1) == []
         go.set()
         assert client.answer().status == 200
         assert outcome(noted(s)[0]) == (200, 2, "w1", "complete")

@@ -562,7 +562,7 @@ def test_no_worker_at_all() -> None:
             answer = client.answer()
             assert answer.status == 503
             assert answer.get(b"retry-after") == b"1"
-        assert s.plane.refused == 2
+        assert s.plane.pool.refused == 2
 
 
 # Clients that leave
@@ -662,7 +662,7 @@ def test_an_options_that_may_not_be_forwarded(target: bytes) -> None:
         assert answer.get(b"content-length") == b"0"
         assert client.answer().get(b"via") is not None
         assert [request.start for request in s.worker.seen] == [b"GET / HTTP/1.1"]
-        assert s.plane.own == {200: 1}
+        assert s.plane.front.own == {200: 1}
 
 
 def test_an_options_for_us_with_a_body() -> None:

@@ -78,7 +78,7 @@ def test_nobody_gets_what_another_left() -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
     assert not wrong
 
 
@@ -96,7 +96,7 @@ def test_a_cut_answer() -> None:
             while piece := client.sock.recv(1 << 20):
                 received += piece
         assert received.partition(b"\r\n\r\n")[2] == body(1)[:-1]
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
         assert s.total("failures") == 1
 
 

@@ -205,7 +205,7 @@ def test_bytes_pass_both_ways() -> None:
         for data in (b"\0\xff\r\n\r\n", GET, b"x" * 300_000):
             client.send(data)
             assert client.exactly(len(data)) == data
-        traffic = Reporter("b1", s.plane, s.directory).draft().report.workers["w0"]
+        traffic = Reporter("b1", s.plane.front, s.directory).draft().report.workers["w0"]
         assert (traffic.inflight, traffic.tunnels) == (1, 1)
         client.sock.shutdown(socket.SHUT_WR)
         assert client.rest() == b""
@@ -257,7 +257,7 @@ def test_half_close_of_the_worker() -> None:
         client.send(b"y" * 500_000)
         client.sock.shutdown(socket.SHUT_WR)
         until(lambda: got == [b"y" * 500_000])
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
 
 
 def test_an_end_behind_bytes_that_a_slow_reader_has_to_take() -> None:
@@ -495,7 +495,7 @@ def test_a_stop_gives_it_the_drain_time() -> None:
     """A tunnel goes on while the balancer drains, and is closed when that is over."""
     with tunnel(echo, drain=0.5) as (s, client):
         s.plane.stop()
-        until(lambda: s.plane.draining)
+        until(lambda: s.plane.front.draining)
         client.send(b"go on")
         assert client.exactly(5) == b"go on"
         assert client.ended()
@@ -507,7 +507,7 @@ def test_a_stop_ends_with_the_last_tunnel() -> None:
     """Nothing is waited for once it is closed."""
     with tunnel(echo, drain=1000) as (s, client):
         s.plane.stop()
-        until(lambda: s.plane.draining)
+        until(lambda: s.plane.front.draining)
         client.sock.shutdown(socket.SHUT_WR)
         assert client.rest() == b""
         s.thread.join(PATIENCE)

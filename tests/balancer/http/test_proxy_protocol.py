@@ -187,17 +187,17 @@ def test_a_header_must_come_in_time() -> None:
 def test_a_proxy_that_leaves() -> None:
     """One that only looks whether we are there, as health checks do, leaves nothing behind."""
     with stage(always(), **ON) as s, s.call() as client:
-        until(lambda: len(s.plane.clients) == 1)
+        until(lambda: len(s.plane.front.clients) == 1)
         client.sock.close()
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
 
 
 def test_a_stop_does_not_mistake_it() -> None:
     """A header that arrives while the balancer stops is still one."""
     with stage(always(), **ON) as s, s.call() as client:
-        until(lambda: len(s.plane.clients) == 1)
+        until(lambda: len(s.plane.front.clients) == 1)
         s.plane.stop()
-        until(lambda: s.plane.draining)
+        until(lambda: s.plane.front.draining)
         client.send(LINE + GET)
         assert client.answer().status == 200
         assert s.worker.seen[0].get(b"x-forwarded-for") == b"192.0.2.1"

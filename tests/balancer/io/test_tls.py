@@ -168,9 +168,9 @@ def test_a_slow_reader_slows_the_worker(tmp_path: Path) -> None:
             client.send(GET)
             client.head()
             assert stuck.wait(PATIENCE)
-            (kept,) = s.plane.clients
+            (kept,) = s.plane.front.clients
             assert 0 < len(kept.pending) < 2 * BUFFER
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
 
 
 def test_what_is_logged_is_what_was_said(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_what_is_logged_is_what_was_said(tmp_path: Path) -> None:
         for size in (0, 1, 40_000, 200_000):
             client.send(POST % size + b"x" * size)
             assert len(client.answer().body) == size
-        access_log = s.plane.access_log
+        access_log = s.plane.front.access_log
         assert access_log is not None
         sizes: list[int] = []
         until(lambda: sizes.extend(note.size for note in access_log.take(9)) or len(sizes) == 4)
@@ -204,7 +204,7 @@ def test_a_half_close_alone(tmp_path: Path) -> None:
         client.push(client.sealed(GET))
         until(lambda: bool(s.worker.seen))
         client.push(client.farewell())
-        until(lambda: all(one.eof for one in s.plane.clients))
+        until(lambda: all(one.eof for one in s.plane.front.clients))
         go_on.set()
         assert client.read(b"ok").startswith(b"HTTP/1.1 200")
         assert client.ended()
@@ -217,7 +217,7 @@ def test_a_half_close_with_the_request(tmp_path: Path) -> None:
         client.push(client.sealed(GET) + client.farewell())
         assert client.read(b"ok").startswith(b"HTTP/1.1 200")
         assert client.ended()
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
 
 
 @pytest.mark.parametrize("end", ["farewell", "fin"])
@@ -240,7 +240,7 @@ def test_an_end_within_the_body(tmp_path: Path, end: str) -> None:
         else:
             client.wire.sock.shutdown(socket.SHUT_WR)
         assert gone.wait(PATIENCE)
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
 
 
 def test_an_answer_until_the_end(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_garbage_behind_the_handshake(tmp_path: Path, spoil: Callable[[bytes], b
         client.push(spoil(client.sealed(GET)))
         with pytest.raises((ssl.SSLError, ConnectionError, EOFError)):
             client.read(b"ok")
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
         assert s.worker.bytes == b""
 
 
@@ -345,14 +345,14 @@ def test_new_keys(tmp_path: Path) -> None:
         assert client.tls.cipher()[0] == CIPHER
         updates = key_updates(tmp_path / "keys")
         client.push(next(updates))
-        (kept,) = s.plane.clients
+        (kept,) = s.plane.front.clients
         most = 0
         with contextlib.suppress(ConnectionError):
             for update in islice(updates, 20_000):
                 client.push(update)
                 most = max(most, len(kept.pending))
         assert 0 < most <= FLOOD + RECORD
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
 
 
 # Tunnels
@@ -391,7 +391,7 @@ def test_half_closes_pass_through_a_tunnel(tmp_path: Path) -> None:
         assert client.read(b"end") == b"x" * LARGE + b"end"
         assert client.ended()
         assert heard == [b"last words"]
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
 
 
 def test_the_worker_ends_first(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def taken(tally: Tally) -> Lease:
 
 def test_a_lease_is_given_back_once() -> None:
     """However often it is taken or released, the count changes by one."""
-    tally = Tally(Bell(), None)
+    tally = Tally(Bell())
     first, second = taken(tally), taken(tally)
     second.take()
     assert tally.inflight == 2
@@ -33,7 +33,7 @@ def test_a_lease_is_given_back_once() -> None:
 
 def test_time_to_first_byte() -> None:
     """Times are summed up and sorted into buckets, statuses into classes."""
-    tally = Tally(Bell(), None)
+    tally = Tally(Bell())
     for seconds, status in ((0.0001, 200), (0.0009, 204), (1000.0, 503)):
         tally.first_byte(seconds, status)
     assert (tally.statuses[2], tally.statuses[5], sum(tally.statuses)) == (2, 1, 3)
@@ -48,7 +48,7 @@ async def test_the_bell_rings_when_a_leaving_worker_is_done() -> None:
     bell, news = Bell(), asyncio.Event()
     bell.ring()  # hangs nowhere yet: silent
     bell.hang(asyncio.get_running_loop(), news)
-    tally = Tally(bell, None)
+    tally = Tally(bell)
     taken(tally).release(failed=False)
     await asyncio.sleep(0)
     assert not news.is_set()

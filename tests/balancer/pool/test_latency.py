@@ -18,7 +18,7 @@ from steelyard.select.gauges import BOLD, DECAY, NEWEST
 
 
 def tally(cost: float = 0.0, seen: float = 0.0, requests: int = 1000) -> Tally:
-    made = Tally(Bell(), None)
+    made = Tally(Bell())
     made.cost = made.learned = cost
     made.seen = seen
     made.requests = requests

@@ -68,7 +68,7 @@ def test_a_close_cancels(half_close: str) -> None:
         until(lambda: len(s.worker.seen) == 1)
         client.sock.close()
         assert worker.cancelled.wait(PATIENCE)
-        until(lambda: not s.plane.clients)
+        until(lambda: not s.plane.front.clients)
         assert s.total("failures") == 0
 
 
@@ -154,6 +154,6 @@ def test_a_half_close_within_the_answer() -> None:
 
 
 def _only_client(s: Stage) -> Client:
-    until(lambda: len(s.plane.clients) == 1)
-    (client,) = s.plane.clients
+    until(lambda: len(s.plane.front.clients) == 1)
+    (client,) = s.plane.front.clients
     return client

@@ -130,8 +130,8 @@ def test_no_worker_gets_more_than_its_limit() -> None:
         clients = [stack.enter_context(s.call()) for _ in range(6)]
         for number, client in enumerate(clients):
             client.send(request(b"%d" % number))
-            until(lambda n=number: s.inflight() + len(s.plane.line) == n + 1)  # type: ignore[misc]
-        assert (s.inflight(), len(s.plane.line)) == (1, 5)
+            until(lambda n=number: s.inflight() + len(s.plane.pool.waiting) == n + 1)  # type: ignore[misc]
+        assert (s.inflight(), len(s.plane.pool.waiting)) == (1, 5)
         for client in clients:
             door.open.release()
             assert client.answer().body == b"ok"
@@ -148,7 +148,7 @@ def test_clients_take_turns_at_the_door() -> None:
             [("127.0.0.2", b"a"), *[("127.0.0.2", b"b")] * 3, ("127.0.0.3", b"c")]
         ):
             stack.enter_context(call_from(s, host)).send(request(name))
-            until(lambda n=number: s.inflight() + len(s.plane.line) == n + 1)  # type: ignore[misc]
+            until(lambda n=number: s.inflight() + len(s.plane.pool.waiting) == n + 1)  # type: ignore[misc]
         for _ in range(5):
             door.open.release()
         until(lambda: len(s.worker.seen) == 5)
@@ -163,7 +163,7 @@ def test_nobody_overtakes_the_line() -> None:
         first.send(request(b"1"))
         until(lambda: s.inflight() == 1)
         second.send(request(b"2"))
-        until(lambda: len(s.plane.line) == 1 and len(s.plane.clients) == 3)
+        until(lambda: len(s.plane.pool.waiting) == 1 and len(s.plane.front.clients) == 3)
         (upstream,) = (one for one in s.handlers() if isinstance(one, Upstream))
         with s.frozen():
             door.open.release(3)
@@ -184,10 +184,10 @@ def test_a_full_line_refuses_at_once() -> None:
         first.send(GET)
         until(lambda: s.inflight() == 1)
         second.send(GET)
-        until(lambda: len(s.plane.line) == 1)
+        until(lambda: len(s.plane.pool.waiting) == 1)
         answer = s.get()
         assert (answer.status, answer.get(b"retry-after")) == (503, b"1")
-        assert s.plane.refused == 1
+        assert s.plane.pool.refused == 1
         door.open.release(2)
         assert first.answer().status == second.answer().status == 200
 
@@ -218,11 +218,11 @@ def test_a_client_that_leaves_is_taken_out() -> None:
         until(lambda: s.inflight() == 1)
         leaver = s.call()
         leaver.send(request(b"leaver"))
-        until(lambda: len(s.plane.line) == 1)
+        until(lambda: len(s.plane.pool.waiting) == 1)
         last.send(request(b"last"))
-        until(lambda: len(s.plane.line) == 2)
+        until(lambda: len(s.plane.pool.waiting) == 2)
         leaver.reset()
-        until(lambda: len(s.plane.line) == 1)
+        until(lambda: len(s.plane.pool.waiting) == 1)
         door.open.release(2)
         assert first.answer().status == last.answer().status == 200
         assert [seen.start.split()[1] for seen in s.worker.seen] == [b"/first", b"/last"]
@@ -237,7 +237,7 @@ def test_a_new_worker_takes_from_the_line() -> None:
             first.send(GET)
             until(lambda: s.inflight() == 1)
             second.send(GET)
-            until(lambda: len(s.plane.line) == 1)
+            until(lambda: len(s.plane.pool.waiting) == 1)
             s.queue(s.workers[0].entry(), s.workers[1].entry())
             assert second.answer().status == 200
             door.open.release()
@@ -255,7 +255,7 @@ def test_with_nobody_left_the_line_is_sent_away() -> None:
         first.send(GET)
         until(lambda: s.inflight() == 1)
         second.send(GET)
-        until(lambda: len(s.plane.line) == 1)
+        until(lambda: len(s.plane.pool.waiting) == 1)
         s.queue(s.workers[0].entry(State.SUNDOWN))
         assert second.answer().status == 503
         door.open.release()
@@ -273,10 +273,11 @@ def test_a_body_waits_with_its_request() -> None:
         first.send(GET)
         until(lambda: s.inflight() == 1)
         second.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n")
-        until(lambda: len(s.plane.line) == 1)
+        until(lambda: len(s.plane.pool.waiting) == 1)
         writer = threading.Thread(target=second.send, args=(body,))
         writer.start()
-        until(lambda: any(not client.mask & 1 for client in s.plane.clients))  # it is held back
+        # It is held back.
+        until(lambda: any(not client.mask & 1 for client in s.plane.front.clients))
         door.open.release(2)
         assert first.answer().status == second.answer().status == 200
         writer.join()
@@ -299,7 +300,8 @@ def test_a_client_in_line_is_not_late_when_we_do_not_read() -> None:
         second.send(post)
         writer = threading.Thread(target=second.send, args=(b"x" * 4_000_000,))
         writer.start()
-        until(lambda: any(not client.mask & 1 for client in s.plane.clients))  # it is held back
+        # It is held back.
+        until(lambda: any(not client.mask & 1 for client in s.plane.front.clients))
         idler.send(post)
         assert idler.answer().status == 408
         s.go_round()
@@ -323,7 +325,7 @@ def test_a_retry_waits_for_room_at_another_worker() -> None:
             second.send(GET)
             until(lambda: sum(len(worker.seen) for worker in s.workers) == 2)
             fall.set()
-            until(lambda: len(s.plane.line) == 1)
+            until(lambda: len(s.plane.pool.waiting) == 1)
             door.open.release(2)
             assert first.answer().status == second.answer().status == 200
         assert (len(s.workers[1].seen), s.workers[1].accepted) == (2, 2)  # a fresh connection
@@ -333,12 +335,12 @@ def test_the_line_is_reported() -> None:
     """How many wait, and how long the first of them has."""
     door = Door()
     with stage(door, worker_concurrency=1) as s, s.call() as first, s.call() as second:
-        reporter = Reporter("b", s.plane, s.directory)
+        reporter = Reporter("b", s.plane.front, s.directory)
         first.send(GET)
         until(lambda: s.inflight() == 1)
         assert (reporter.draft().report.waiting, reporter.draft().report.wait_seconds) == (0, 0)
         second.send(GET)
-        until(lambda: len(s.plane.line) == 1)
+        until(lambda: len(s.plane.pool.waiting) == 1)
         report = reporter.draft().report
         assert report.waiting == 1
         until(lambda: reporter.draft().report.wait_seconds > report.wait_seconds > 0)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from time import monotonic, process_time
 
-from steelyard.balancer.plane import Plane
+from steelyard.balancer.downstream.front import Front
 from steelyard.balancer.pool.table import Directory
 from steelyard.balancer.pool.worker import Worker
 from steelyard.core.account import Account, Done, Own, Work
 
 
-def draw_up(plane: Plane, directory: Directory) -> Account:
+def draw_up(front: Front, directory: Directory) -> Account:
     """As of now; the data thread may be in the midst of a count, which the next one makes up."""
-    now = monotonic()
+    now, pool = monotonic(), front.pool
     return Account(
-        version=plane.table.version,
-        connections=len(plane.clients),
-        waiting=len(plane.line),
+        version=pool.table.version,
+        connections=len(front.clients),
+        waiting=len(pool.waiting),
         own=Own(
-            answers=dict(plane.own),
-            refused=plane.refused,
-            unshaken=plane.unshaken,
-            retries=plane.budget.spent,
+            answers=dict(front.own),
+            refused=pool.refused,
+            unshaken=front.unshaken,
+            retries=pool.budget.spent,
             cpu=process_time(),
         ),
         workers=tuple(_work(worker, now) for worker in directory),

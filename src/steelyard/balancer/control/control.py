@@ -7,6 +7,7 @@ import contextlib
 import logging
 import random
 import threading
+from collections.abc import Callable
 
 from steelyard.balancer.control.account import draw_up
 from steelyard.balancer.control.agent_link import AgentLink, AgentSource
@@ -15,9 +16,9 @@ from steelyard.balancer.control.pusher import Pusher
 from steelyard.balancer.control.renewal import Renewal
 from steelyard.balancer.control.reporter import Reporter
 from steelyard.balancer.control.resolver import Resolver
-from steelyard.balancer.plane import Plane
+from steelyard.balancer.downstream.front import Front
 from steelyard.balancer.pool.guard import Guards
-from steelyard.balancer.pool.table import Directory
+from steelyard.balancer.pool.table import Directory, Table
 from steelyard.core.account import Account
 from steelyard.core.queue import Queue
 
@@ -29,24 +30,27 @@ AGAIN = 2.0  # a fixed queue is applied anew, in case a name leads elsewhere by 
 
 
 class Control:
-    """Feeds a plane from an agent or from a fixed queue."""
+    """Feeds the data thread from an agent or from a fixed queue."""
 
     def __init__(
         self,
-        plane: Plane,
+        front: Front,
+        offer: Callable[[Table], None],
         balancer: str,
         source: AgentSource | Queue,
         rng: random.Random,
         board: str = "",
     ) -> None:
-        self._plane = plane
+        """`offer` hands a table to the data thread."""
+        self._front = front
+        self._bell = front.pool.bell
         self._balancer = balancer
         self._source = source
         self._rng = rng
         self._directory = Directory(
-            plane.bell, rng, plane.settings, None if isinstance(source, Queue) else Guards()
+            self._bell, rng, front.settings, None if isinstance(source, Queue) else Guards()
         )
-        self._intake = Intake(plane, self._directory, Resolver())
+        self._intake = Intake(offer, self._directory, Resolver())
         self._pusher = Pusher(board, self._draw_up) if board else None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave = asyncio.Event()
@@ -62,7 +66,7 @@ class Control:
         return self._intake.first.wait(FIRST_QUEUE)
 
     def finish(self, timeout: float) -> None:
-        """Say farewell to the agent and end."""
+        """Send the last report to the agent and end."""
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # it has ended already
                 self._loop.call_soon_threadsafe(self._leave.set)
@@ -77,9 +81,9 @@ class Control:
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
         chores = [asyncio.create_task(self._tend())]
-        identity = self._plane.identity
+        identity = self._front.identity
         if identity is not None:
-            renewal = Renewal(self._plane, identity, self._plane.settings.pairs)
+            renewal = Renewal(self._front, identity, self._front.settings.pairs)
             chores.append(asyncio.create_task(renewal.run()))
         if self._pusher is not None:
             chores.append(asyncio.create_task(self._pusher.run()))
@@ -89,7 +93,7 @@ class Control:
             else:
                 await self._follow(self._source)
         finally:
-            self._plane.bell.take_down()
+            self._bell.take_down()
             for chore in chores:
                 chore.cancel()
             await asyncio.wait(chores)
@@ -97,7 +101,7 @@ class Control:
                 await self._pusher.finish()
 
     def _draw_up(self) -> Account:
-        return draw_up(self._plane, self._directory)
+        return draw_up(self._front, self._directory)
 
     async def _tend(self) -> None:
         while True:
@@ -108,12 +112,12 @@ class Control:
                 log.exception("the table could not be tended")
 
     async def _follow(self, source: AgentSource) -> None:
-        reporter = Reporter(self._balancer, self._plane, self._directory)
-        feed = AgentLink(source, self._balancer, self._intake, reporter, self._rng)
-        self._plane.bell.hang(asyncio.get_running_loop(), feed.news)
-        running = asyncio.create_task(feed.run())
+        reporter = Reporter(self._balancer, self._front, self._directory)
+        link = AgentLink(source, self._balancer, self._intake, reporter, self._rng)
+        self._bell.hang(asyncio.get_running_loop(), link.news)
+        running = asyncio.create_task(link.run())
         await self._leave.wait()
-        feed.leave()
+        link.leave()
         await running
 
     async def _stay(self, queue: Queue) -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 
 from steelyard.balancer.control.resolver import Name, Resolver
-from steelyard.balancer.plane import Plane
-from steelyard.balancer.pool.table import Directory
+from steelyard.balancer.pool.table import Directory, Table
 from steelyard.core.queue import Queue
 
 
 class Intake:
     """Applies queues. What is known is applied at once; names still to be looked up follow."""
 
-    def __init__(self, plane: Plane, directory: Directory, resolver: Resolver) -> None:
-        self._plane = plane
+    def __init__(
+        self, offer: Callable[[Table], None], directory: Directory, resolver: Resolver
+    ) -> None:
+        """`offer` hands a table to the data thread."""
+        self._hand_over = offer
         self._directory = directory
         self._resolver = resolver
         self._queue: Queue | None = None
@@ -35,13 +38,13 @@ class Intake:
 
     def _offer(self, queue: Queue) -> None:
         places = self._resolver.known(self._names(queue))
-        self._plane.offer(self._directory.update(queue, places, time.monotonic()))
+        self._hand_over(self._directory.update(queue, places, time.monotonic()))
 
     def tend(self) -> None:
         """Serve from what time has made of the last queue."""
         table = self._directory.tend(time.monotonic())
         if table is not None:
-            self._plane.offer(table)
+            self._hand_over(table)
 
     async def _look_up(self, names: list[Name]) -> None:
         try:

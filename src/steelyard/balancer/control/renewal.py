@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from steelyard.balancer.downstream.front import Front
 from steelyard.balancer.downstream.identity import (
     CertificateError,
     Identity,
@@ -19,7 +20,6 @@ from steelyard.balancer.downstream.identity import (
     load_identity,
     look,
 )
-from steelyard.balancer.plane import Plane
 
 log = logging.getLogger(__name__)
 
@@ -27,10 +27,10 @@ EVERY = 1.0  # seconds between two looks
 
 
 class Renewal:
-    """Looks at the files of a plane's identity."""
+    """Looks at the files of the certificates that clients see."""
 
-    def __init__(self, plane: Plane, identity: Identity, pairs: Sequence[Pair]) -> None:
-        self._plane = plane
+    def __init__(self, front: Front, identity: Identity, pairs: Sequence[Pair]) -> None:
+        self._front = front
         self._pairs = pairs
         self._tried: Looks = identity.looks  # how the files looked when they were last loaded
         self._last: Looks = identity.looks
@@ -58,7 +58,7 @@ class Renewal:
         except CertificateError as error:
             log.error("new certificates are not used, the ones before are shown on: %s", error)
             return
-        self._plane.identity = identity
+        self._front.identity = identity
         log.info("new certificates are shown from now on")
         for concern in concerns(identity):
             log.warning("%s", concern)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import NamedTuple
 
-from steelyard.balancer.plane import Plane
+from steelyard.balancer.downstream.front import Front
 from steelyard.balancer.pool.counters import Tally
 from steelyard.balancer.pool.table import Directory
 from steelyard.balancer.pool.worker import Worker
@@ -34,9 +34,10 @@ class Draft(NamedTuple):
 class Reporter:
     """Knows what was reported. Counts of a report that could not be sent go into the next."""
 
-    def __init__(self, balancer: str, plane: Plane, directory: Directory) -> None:
+    def __init__(self, balancer: str, front: Front, directory: Directory) -> None:
         self._balancer = balancer
-        self._plane = plane
+        self._front = front
+        self._pool = front.pool
         self._directory = directory
         self._reported: dict[Worker, Totals] = {}
         self._refused = 0
@@ -45,7 +46,7 @@ class Reporter:
     def draft(self, farewell: bool = False) -> Draft:
         """A report of now."""
         # The version first: counts read afterwards are at least as new as the table it names.
-        table = self._plane.table
+        table = self._pool.table
         totals: dict[Worker, Totals] = {}
         traffic: dict[str, Traffic] = {}
         for worker in self._directory:
@@ -55,14 +56,14 @@ class Reporter:
             if self._directory.listed(worker) or inflight or new.requests:
                 before = traffic.get(worker.name)
                 traffic[worker.name] = new if before is None else _sum(before, new)
-        refused, unshaken = self._plane.refused, self._plane.unshaken
+        refused, unshaken = self._pool.refused, self._front.unshaken
         report = Report(
             balancer=self._balancer,
             epoch=table.epoch,
             version=table.version,
             workers=traffic,
-            waiting=len(self._plane.line),
-            wait_seconds=max(0.0, monotonic() - self._plane.waiting_since),
+            waiting=len(self._pool.waiting),
+            wait_seconds=max(0.0, monotonic() - self._pool.waiting_since),
             refused=refused - self._refused,
             unshaken=unshaken - self._unshaken,
             farewell=farewell,
@@ -74,7 +75,7 @@ class Reporter:
         self._reported = draft.totals
         self._refused = draft.refused
         self._unshaken = draft.unshaken
-        if self._plane.table is not self._directory.latest:
+        if self._pool.table is not self._directory.latest:
             return  # the data thread may still pick a worker that the latest queue left out
         for worker, totals in list(draft.totals.items()):
             done = not worker.tally.inflight and totals == _totals(worker.tally)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from steelyard.balancer.downstream.http1 import Client
+from steelyard.balancer.downstream.client import Client
 
 log = logging.getLogger(__name__)
 

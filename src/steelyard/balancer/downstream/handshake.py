@@ -1,4 +1,4 @@
-"""Handshake: what comes before the first request over TLS, and after a proxy's greeting.
+"""Handshake: what comes before the first request over TLS, and after a proxy's header.
 
 It takes the client's place in the loop until both sides have keys. It has the time limit of a
 head, from the beginning of the connection on.
@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import logging
 import ssl
-from typing import TYPE_CHECKING
 
-from steelyard.balancer.http.framing import Buffer
+from steelyard.balancer.downstream.client import Client
 from steelyard.balancer.io.loop import BROKEN, IN, OUT, Handler
+from steelyard.balancer.io.octets import Buffer
 from steelyard.balancer.io.tls import RECEIVE, Tls
-
-if TYPE_CHECKING:
-    from steelyard.balancer.downstream.http1 import Client
 
 log = logging.getLogger(__name__)
 

@@ -1,12 +1,13 @@
 cimport cython
 
+from steelyard.balancer.downstream.client cimport Client
+from steelyard.balancer.downstream.front cimport Front
 from steelyard.balancer.exchange.exchange cimport Exchange
 from steelyard.balancer.exchange.forward cimport Forward
 from steelyard.balancer.http.grammar cimport Reader, skip_empty_lines
 from steelyard.balancer.http.heads cimport RequestHead
 from steelyard.balancer.io.octets cimport cut
 from steelyard.balancer.http.origin cimport Origin
-from steelyard.balancer.plane cimport Plane
 from steelyard.balancer.io.stream cimport Stream
 
 cdef double inf
@@ -14,17 +15,15 @@ cdef int BROKEN, IN, OUT
 cdef int OPENING, SERVING, ENDING, TUNNELLING
 cdef double ASK_AFTER
 
-cdef class Client(Stream):
+@cython.final
+cdef class Http1Client(Client):
+    cdef Front _front
     cdef Origin _origin
-    cdef object _pace
     cdef int _phase
-    cdef Plane _plane
+    cdef object _rate
     cdef Py_ssize_t _seen
     cdef bint _served
     cdef bint _turning
-    cdef public bytes buffer
-    cdef readonly bint eof
-    cdef public Exchange exchange
     cpdef on_event(self, int mask)
     @cython.locals(exchange=Exchange)
     cpdef expire(self)
@@ -53,7 +52,7 @@ cdef class Client(Stream):
     cdef bint _moves(self)
     cdef _turn(self)
     @cython.locals(
-        plane=Plane, reader=Reader, data=bytes, head=RequestHead, forward=Forward,
+        front=Front, reader=Reader, data=bytes, head=RequestHead, forward=Forward,
         exchange=Exchange,
     )
     cdef bint _begin(self)
@@ -62,6 +61,6 @@ cdef class Client(Stream):
     cdef _drain(self)
     cdef _end(self)
     @cython.locals(head=RequestHead)
-    cdef RequestHead _glimpse(self)
+    cdef RequestHead _refused_head(self)
     cdef _note(self, int status, Py_ssize_t size, RequestHead head)
     cdef _linger(self)

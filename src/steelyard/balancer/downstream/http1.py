@@ -1,16 +1,17 @@
-"""Client: one connection of a client; it reads heads, and has one exchange at a time.
+"""Http1Client: one connection of a client; it reads heads, and has one exchange at a time.
 
 Pipelined requests wait in `buffer` and are answered in order. What comes before the first request
-(greeting, handshake), instead of a next one (tunnel) and after the last one (farewell) is not its
-business: each of these takes its place in the loop.
+(PROXY header, handshake), instead of a next one (tunnel) and after the last one (lingering close)
+is not its business: each of these takes its place in the loop.
 """
 
 from __future__ import annotations
 
 import socket
 from math import inf
-from typing import TYPE_CHECKING
 
+from steelyard.balancer.downstream.client import Client
+from steelyard.balancer.downstream.front import Front
 from steelyard.balancer.downstream.handshake import Handshake
 from steelyard.balancer.downstream.lingering_close import PAUSE, LingeringClose
 from steelyard.balancer.downstream.minimum_rate import MinimumRate
@@ -23,15 +24,11 @@ from steelyard.balancer.exchange.own_answers import options, refusal
 from steelyard.balancer.http.fields import BadMessageError
 from steelyard.balancer.http.grammar import END, skip_empty_lines
 from steelyard.balancer.http.heads import RequestHead
-from steelyard.balancer.http.origin import local_address
 from steelyard.balancer.http.refused_head import read_refused
 from steelyard.balancer.io.loop import BROKEN, IN, OUT
 from steelyard.balancer.io.octets import cut
 from steelyard.balancer.io.stream import Stream
 from steelyard.balancer.io.tls import Tls
-
-if TYPE_CHECKING:
-    from steelyard.balancer.plane import Plane
 
 # A client that has ended its side is asked whether it is still there (docs/decisions, 9) when
 # the answer takes longer than this; most answers come sooner and are the question themselves.
@@ -41,43 +38,39 @@ STILL_THERE = b"HTTP/1.1 100 Continue\r\n\r\n"
 OPENING, SERVING, ENDING, TUNNELLING = range(4)
 
 
-class Client(Stream):
-    """A client's connection."""
+class Http1Client(Client):
+    """A client's connection that speaks HTTP/1.1 or HTTP/1.0."""
 
     __slots__ = (
+        "_front",
         "_origin",
-        "_pace",
         "_phase",
-        "_plane",
+        "_rate",
         "_seen",
         "_served",
         "_turning",
-        "buffer",
-        "eof",
-        "exchange",
     )
 
-    def __init__(self, plane: Plane, sock: socket.socket, peer: str) -> None:
-        super().__init__(plane.loop, sock, IN)
-        self._plane = plane
-        self._origin = plane.manner.origin(peer, plane.scheme)
+    def __init__(self, front: Front, sock: socket.socket, peer: str) -> None:
+        super().__init__(front.loop, sock, IN)
+        self._front = front
+        self._origin = front.manner.origin(peer, front.scheme)
         self._phase = SERVING
-        self._pace = (
-            None if plane.settings.body_rate is None else MinimumRate(plane.settings.body_rate)
-        )
+        rate = front.settings.body_rate
+        self._rate = None if rate is None else MinimumRate(rate)
         self._seen = 0  # how much of `buffer` was searched for the end of a head
         self._served = False
         self._turning = False
         self.buffer = b""
         self.eof = False
-        self.exchange: Exchange | None = None
-        self.deadline = plane.loop.now + plane.limits.head_timeout
-        if plane.greeted and self._origin.trusted:
+        self.exchange = None
+        self.deadline = front.loop.now + front.limits.head_timeout
+        if front.proxy_protocol and self._origin.trusted:
             self._phase = OPENING
             ProxyHeader(self)
-        elif plane.identity is not None:
+        elif front.identity is not None:
             self._phase = OPENING
-            Handshake(self, Tls(plane.identity.context), b"")
+            Handshake(self, Tls(front.identity.context), b"")
 
     @property
     def peer(self) -> bytes:
@@ -102,8 +95,8 @@ class Client(Stream):
             self.abort()
 
     def expire(self) -> None:
-        if self._pace is not None and self._moves() and self._pace.kept(self.loop.now):
-            self.deadline = self._pace.bound(self.loop.now + self._plane.limits.body_timeout)
+        if self._rate is not None and self._moves() and self._rate.kept(self.loop.now):
+            self.deadline = self._rate.bound(self.loop.now + self._front.limits.body_timeout)
             return
         exchange = self.exchange
         if exchange is None:
@@ -122,7 +115,7 @@ class Client(Stream):
         """The client is gone."""
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
-            self.tls = None  # no farewell that would make a cut answer look complete
+            self.tls = None  # no end over TLS that would make a cut answer look complete
             exchange.cancel()
         self.close()
 
@@ -131,21 +124,21 @@ class Client(Stream):
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
         """An answer of our own, which says why there is no worker's."""
         exchange = self.exchange
-        head = self._glimpse() if exchange is None else exchange.forward.head
+        head = self._refused_head() if exchange is None else exchange.forward.head
         name = b"" if head is None else head.request_id
-        date = self._plane.date.line()
+        date = self._front.date.line()
         text = refusal(status, reason, date, keep=keep, bodiless=bodiless, request_id=name)
         self._answer(status, text, keep, head)
 
     def answer_options(self, head: RequestHead, keep: bool) -> None:
         """The request is an OPTIONS, and for us."""
-        text = options(self._plane.date.line(), keep=keep, request_id=head.request_id)
+        text = options(self._front.date.line(), keep=keep, request_id=head.request_id)
         self._answer(200, text, keep, head)
 
     def _answer(self, status: int, text: bytes, keep: bool, head: RequestHead | None) -> None:
-        own = self._plane.own
+        own = self._front.own
         own[status] = own.get(status, 0) + 1
-        if self._plane.access_log is not None:
+        if self._front.access_log is not None:
             self._note(status, len(text) - text.index(END) - len(END), head)
         if self.send(text):
             self.finished(keep)
@@ -155,11 +148,11 @@ class Client(Stream):
     def hurry(self) -> None:
         """It is the client's turn: it has so long for its next byte, and a pace to keep."""
         now = self.loop.now
-        limit = now + self._plane.limits.body_timeout
-        if self._pace is not None:
+        limit = now + self._front.limits.body_timeout
+        if self._rate is not None:
             if self.deadline == inf:
-                self._pace.begin(now)
-            limit = self._pace.bound(limit)
+                self._rate.begin(now)
+            limit = self._rate.bound(limit)
         self.deadline = limit
 
     def finished(self, keep: bool) -> None:
@@ -181,23 +174,23 @@ class Client(Stream):
     def cut(self, reset: bool) -> None:
         """End in the middle of an answer, so that it shows."""
         self.exchange = None
-        self.tls = None  # no farewell: it shows over TLS as well
+        self.tls = None  # no end over TLS: the cut shows there as well
         if reset:
             self.reset()
         else:
             self.close()
 
-    # From the greeting
+    # From the PROXY header
 
-    def greeted(self, source: str | None, tls: bool, rest: bytes) -> None:
+    def proxied(self, source: str | None, tls: bool, rest: bytes) -> None:
         """A proxy told whom it speaks for; that one's own claims may deserve less trust."""
-        plane = self._plane
+        front = self._front
         if source is not None:
-            self._origin = plane.manner.origin(source, b"https" if tls else plane.scheme)
-            if plane.crowd is not None and not plane.crowd.admit(self):
+            self._origin = front.manner.origin(source, b"https" if tls else front.scheme)
+            if front.connection_limit is not None and not front.connection_limit.admit(self):
                 return
-        if plane.identity is not None:
-            Handshake(self, Tls(plane.identity.context), rest)
+        if front.identity is not None:
+            Handshake(self, Tls(front.identity.context), rest)
             return
         self._phase = SERVING
         if rest:
@@ -210,12 +203,12 @@ class Client(Stream):
         """The rest is said over TLS; the first request may be here already."""
         self.tls = tls
         self._phase = SERVING
-        self.deadline = self.loop.now + self._plane.limits.head_timeout
+        self.deadline = self.loop.now + self._front.limits.head_timeout
         self._read()
 
     def unshaken(self) -> None:
         """There will be no TLS with it."""
-        self._plane.unshaken += 1
+        self._front.unshaken += 1
         self.close()
 
     def unsecured(self, data: bytes) -> None:
@@ -229,18 +222,18 @@ class Client(Stream):
     def hasten(self) -> None:
         """The balancer stops: go soon, unless a request is here; one may be on its way."""
         if self.exchange is None and self._phase == SERVING:
-            self.deadline = min(self.deadline, self.loop.now + self._plane.patience)
+            self.deadline = min(self.deadline, self.loop.now + self._front.patience)
 
     def standing(self) -> tuple[int, float]:
         """What it keeps us waiting for, and since when (shed.py)."""
-        limits, exchange = self._plane.limits, self.exchange
+        limits, exchange = self._front.limits, self.exchange
         if self.deadline == inf or self._phase == TUNNELLING:
             return NEEDED, inf
         if self.pending or exchange is not None:
-            # With a least rate the pace ends the slow ones, and its deadlines tell no time.
+            # With a minimum rate, that ends slow clients, and its deadlines do not tell since when.
             waits = bool(self.pending) or not self.eof
             since = self.deadline - limits.body_timeout
-            return (BODY, since) if waits and self._pace is None else (NEEDED, inf)
+            return (BODY, since) if waits and self._rate is None else (NEEDED, inf)
         if self._phase == ENDING:
             return PARTING, self.deadline - PAUSE
         if self._served and not self.buffer:
@@ -259,7 +252,7 @@ class Client(Stream):
     def close(self) -> None:
         if self.open:
             Stream.close(self)  # compiled methods know no super()
-            self._plane.client_left(self)
+            self._front.left(self)
 
     # Reading
 
@@ -276,8 +269,8 @@ class Client(Stream):
         exchange = self.exchange
         if exchange is not None:
             if not exchange.forward.done:
-                if self._pace is not None:
-                    self._pace.moved(count)
+                if self._rate is not None:
+                    self._rate.moved(count)
                 exchange.on_body(self.loop.view[:count])
                 return
             self.buffer += self.loop.taken(count)
@@ -285,7 +278,7 @@ class Client(Stream):
                 self.pause()
         elif self._phase == SERVING:
             if not self.buffer and not self.pending:  # it has an answer to read first
-                self.deadline = self.loop.now + self._plane.limits.head_timeout
+                self.deadline = self.loop.now + self._front.limits.head_timeout
             data = self.loop.taken(count)
             self.buffer = self.buffer + data if self.buffer else data
             self._turn()
@@ -302,7 +295,7 @@ class Client(Stream):
 
     def _half_closed(self, exchange: Exchange) -> None:
         """Gone, or only done with sending? A FIN does not tell (docs/decisions, 9)."""
-        manner = self._plane.settings.half_close
+        manner = self._front.settings.half_close
         if not exchange.forward.done or manner == "abort":
             self.abort()
         elif manner == "ask" and exchange.answer.head is None and not self.pending:
@@ -333,24 +326,24 @@ class Client(Stream):
 
     def _begin(self) -> bool:
         """Begin the request at the front of the buffer; False when its head is not all here."""
-        plane = self._plane
-        reader = plane.reader
+        front = self._front
+        reader = front.reader
         if not self._seen and self.buffer.startswith(b"\r"):
             self.buffer = skip_empty_lines(self.buffer)
             if self.buffer in (b"", b"\r"):
                 return False
-        data = self.buffer
+        data, pin = self.buffer, None
         try:
             head = reader.request(data, self._seen, self.tls is not None, self._origin.host)
             if head is None:
                 self._seen = len(data)
                 return False
             if not head.host:
-                self._origin.local = local_address(self.sock)
-            if plane.sticky is not None:
-                head.pin = plane.sticky.read(head, self._origin.secure(head))
+                self._origin.local = _local_address(self.sock)
+            if front.pool.sticky is not None:
+                pin = front.pool.sticky.read(head, self._origin.secure(head))
             forward = Forward.__new__(Forward)
-            forward.begin(head, self._origin, plane.limits.body)
+            forward.begin(head, self._origin, front.limits.body)
         except BadMessageError as bad:
             self.refuse(bad.status, bad.message, False, False)
             return False
@@ -358,10 +351,11 @@ class Client(Stream):
         self.buffer = cut(data, reader.end, len(data))
         self.deadline = inf
         exchange = Exchange.__new__(Exchange)
-        exchange.begin(plane, self, forward)
+        exchange.begin(front, self, forward)
+        exchange.pin = pin
         self.exchange = exchange
-        if plane.overdue is not None:
-            plane.overdue.began(self)
+        if front.total_timeout is not None:
+            front.total_timeout.began(self)
         exchange.start()
         return True
 
@@ -377,11 +371,11 @@ class Client(Stream):
         else:
             self.resume()
             if not self.buffer:
-                plane = self._plane
-                limit = plane.patience if plane.draining else plane.limits.idle_timeout
+                front = self._front
+                limit = front.patience if front.draining else front.limits.idle_timeout
                 self.deadline = self.loop.now + limit
             elif self.deadline == inf:
-                self.deadline = self.loop.now + self._plane.limits.head_timeout
+                self.deadline = self.loop.now + self._front.limits.head_timeout
 
     # Writing and ending
 
@@ -390,8 +384,8 @@ class Client(Stream):
         if not self.flush():
             self.abort()
         elif self.pending:
-            if self._pace is not None:
-                self._pace.moved(self.sent - before)
+            if self._rate is not None:
+                self._rate.moved(self.sent - before)
             self.hurry()
         elif self.exchange is not None:
             self.exchange.on_client_drained()
@@ -414,7 +408,7 @@ class Client(Stream):
         if not self.eof:
             self.resume()
 
-    def _glimpse(self) -> RequestHead | None:
+    def _refused_head(self) -> RequestHead | None:
         """What is known of a request that did not become an exchange."""
         head = read_refused(self.buffer)
         if head is not None:
@@ -425,11 +419,17 @@ class Client(Stream):
         exchange, now = self.exchange, self.loop.now
         if exchange is not None:
             exchange.note(status, size, REFUSED)
-        elif self._plane.access_log is not None:
-            self._plane.access_log.note(Note(now, now, self.peer, head, status, size, "", REFUSED))
+        elif self._front.access_log is not None:
+            self._front.access_log.note(Note(now, now, self.peer, head, status, size, "", REFUSED))
 
     def _linger(self) -> None:
         if self.eof:
             self.close()
         else:
             LingeringClose(self)
+
+
+def _local_address(sock: socket.socket) -> bytes:
+    """The address that a client connected to."""
+    host, port = sock.getsockname()[:2]
+    return f"[{host}]:{port}".encode() if ":" in host else f"{host}:{port}".encode()

@@ -1,19 +1,16 @@
 """LingeringClose: a connection that ends by our will is closed in two steps (RFC 9112, 9.6).
 
 We have stopped sending; what still comes is read and forgotten, because closing with unread bytes
-makes the kernel send a reset, which can destroy the answer on its way. The farewell takes the
+makes the kernel send a reset, which can destroy the answer on its way. This handler takes the
 client's place in the loop until the client has closed too, or has had its time.
 """
 
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
 
 from steelyard.balancer.io.loop import IN, Handler
-
-if TYPE_CHECKING:
-    from steelyard.balancer.downstream.http1 import Client
+from steelyard.balancer.io.stream import Stream
 
 PAUSE = 2.0  # without a byte or the client's own close
 WHOLE = 30.0
@@ -24,7 +21,7 @@ class LingeringClose(Handler):
 
     __slots__ = ("_client", "_last")
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Stream) -> None:
         now = client.loop.now
         self._client = client
         self._last = now + WHOLE

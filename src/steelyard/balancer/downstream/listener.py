@@ -6,13 +6,11 @@ import errno
 import logging
 import socket
 from math import inf
-from typing import TYPE_CHECKING
 
+from steelyard.balancer.downstream.front import Front
+from steelyard.balancer.downstream.http1 import Http1Client
 from steelyard.balancer.downstream.shedding import BREATH, Shedding
 from steelyard.balancer.io.loop import IN, Handler
-
-if TYPE_CHECKING:
-    from steelyard.balancer.plane import Plane
 
 log = logging.getLogger(__name__)
 
@@ -27,30 +25,31 @@ UNSENT = 128 * 1024
 class Listener(Handler):
     """Our share of the port. Others hold the same socket, so it is closed, never shut down."""
 
-    __slots__ = ("_accepting", "_plane", "_shed", "_sock", "_warned")
+    __slots__ = ("_accepting", "_front", "_shed", "_sock", "_warned")
 
-    def __init__(self, plane: Plane, sock: socket.socket) -> None:
+    def __init__(self, front: Front, sock: socket.socket) -> None:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
-        self._plane = plane
-        self._shed = Shedding(plane)
+        self._front = front
+        self._shed = Shedding(front)
         self._sock = sock
         self._accepting = True
         self._warned = False
         self.deadline = inf
-        plane.loop.add(sock.fileno(), self, IN)
+        front.loop.add(sock.fileno(), self, IN)
+        front.entrances.append(self)
 
     def on_event(self, mask: int) -> None:
-        plane = self._plane
-        if len(plane.clients) >= plane.settings.connections and not self._shed.make_room():
+        front = self._front
+        if len(front.clients) >= front.settings.connections and not self._shed.make_room():
             self._look_away()
         else:
             self._take()
 
     def _take(self) -> None:
         """Who waits, as long as there is room."""
-        plane = self._plane
-        while len(plane.clients) < plane.settings.connections:
+        front = self._front
+        while len(front.clients) < front.settings.connections:
             try:
                 sock, address = self._sock.accept()
             except BlockingIOError:
@@ -66,14 +65,14 @@ class Listener(Handler):
         self.resume()
 
     def abort(self) -> None:
-        self._plane.loop.drop(self._sock.fileno(), self._sock)
+        self._front.loop.drop(self._sock.fileno(), self._sock)
 
     def resume(self) -> None:
         """There is room again."""
-        if not self._accepting and not self._plane.draining:
+        if not self._accepting and not self._front.draining:
             self._accepting = True
             self.deadline = inf
-            self._plane.loop.unpark(self._sock.fileno(), IN)
+            self._front.loop.unpark(self._sock.fileno(), IN)
 
     def leave(self) -> None:
         """Take who is waiting already, then nobody. When all who hold the socket have left it,
@@ -81,14 +80,14 @@ class Listener(Handler):
         if self._accepting:
             self._take()
         self._pause()
-        self._plane.loop.drop(self._sock.fileno(), self._sock)
+        self._front.loop.drop(self._sock.fileno(), self._sock)
 
     def _admit(self, sock: socket.socket, peer: str) -> None:
         """A client that cannot be taken in must not take the listener down with it."""
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._plane.admit(sock, peer)
+            self._front.joined(Http1Client(self._front, sock, peer))
         except OSError as error:
             log.warning("a client was lost as it came: %s", error)
             sock.close()
@@ -104,9 +103,9 @@ class Listener(Handler):
     def _look_away(self) -> None:
         """Level-triggered epoll would spin: leave clients waiting a while."""
         self._pause()
-        self.deadline = self._plane.loop.now + BREATH
+        self.deadline = self._front.loop.now + BREATH
 
     def _pause(self) -> None:
         if self._accepting:
             self._accepting = False
-            self._plane.loop.park(self._sock.fileno())
+            self._front.loop.park(self._sock.fileno())

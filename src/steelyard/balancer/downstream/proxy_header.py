@@ -7,14 +7,11 @@ nothing.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
+from steelyard.balancer.downstream.client import Client
 from steelyard.balancer.http.proxy_protocol import parse
 from steelyard.balancer.io.loop import BROKEN, IN, Handler
 from steelyard.errors import MalformedError
-
-if TYPE_CHECKING:
-    from steelyard.balancer.downstream.http1 import Client
 
 log = logging.getLogger(__name__)
 
@@ -55,4 +52,4 @@ class ProxyHeader(Handler):
             return
         if header is not None:
             client.loop.replace(client.fd, client)
-            client.greeted(header.source, header.tls, self._data[header.size :])
+            client.proxied(header.source, header.tls, self._data[header.size :])

@@ -9,11 +9,9 @@ the idle ones. What waits for a worker, or passes through a tunnel, stays.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from steelyard.balancer.downstream.http1 import Client
-    from steelyard.balancer.plane import Plane
+from steelyard.balancer.downstream.client import Client
+from steelyard.balancer.downstream.front import Front
 
 log = logging.getLogger(__name__)
 
@@ -28,19 +26,19 @@ BREATH = 0.25  # after a look that found too few
 class Shedding:
     """Makes room, oldest first."""
 
-    __slots__ = ("_barren_until", "_plane", "_warned")
+    __slots__ = ("_barren_until", "_front", "_warned")
 
-    def __init__(self, plane: Plane) -> None:
-        self._plane = plane
+    def __init__(self, front: Front) -> None:
+        self._front = front
         self._barren_until = 0.0
         self._warned = False
 
     def make_room(self) -> bool:
         """Close some clients that can be spared; False when there are none."""
-        now = self._plane.loop.now
+        now = self._front.loop.now
         if now < self._barren_until:
             return False
-        wanted = -(-len(self._plane.clients) // SHARE)
+        wanted = -(-len(self._front.clients) // SHARE)
         found = self._spare(now)[:wanted]
         if len(found) < wanted:
             self._barren_until = now + BREATH
@@ -49,13 +47,13 @@ class Shedding:
             self._warned = True
             log.warning(
                 "no room for more than %d clients: those that are idle or slow are closed",
-                len(self._plane.clients) + closed,
+                len(self._front.clients) + closed,
             )
         return closed > 0
 
     def _spare(self, now: float) -> list[tuple[int, float, int, Client]]:
         found = []
-        for client in self._plane.clients:
+        for client in self._front.clients:
             rank, since = client.standing()
             if rank != NEEDED and now - since > GRACE[rank]:
                 found.append((rank, since, client.fd, client))  # the fd settles a tie

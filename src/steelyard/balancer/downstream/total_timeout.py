@@ -7,12 +7,9 @@ its order is all the timer there is.
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
+from steelyard.balancer.downstream.client import Client
 from steelyard.balancer.io.loop import Loop, Waker
-
-if TYPE_CHECKING:
-    from steelyard.balancer.downstream.http1 import Client
 
 
 class TotalTimeout:

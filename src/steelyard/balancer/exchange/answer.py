@@ -11,7 +11,6 @@ from steelyard.balancer.http.date import Date
 from steelyard.balancer.http.fields import BadMessageError
 from steelyard.balancer.http.framing import (
     Body,
-    Buffer,
     ChunkedBody,
     EndlessBody,
     LengthBody,
@@ -22,7 +21,7 @@ from steelyard.balancer.http.framing import (
 from steelyard.balancer.http.grammar import Reader
 from steelyard.balancer.http.heads import AnswerHead, RequestHead
 from steelyard.balancer.http.rewriting import answer_start, interim, switching
-from steelyard.balancer.io.octets import cut
+from steelyard.balancer.io.octets import Buffer, cut
 
 
 class Answer:

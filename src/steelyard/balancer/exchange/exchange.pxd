@@ -1,16 +1,17 @@
 cimport cython
 
 from steelyard.balancer.exchange.answer cimport Answer
-from steelyard.balancer.downstream.http1 cimport Client
 from steelyard.balancer.pool.counters cimport Tally
-from steelyard.balancer.pool.attempts cimport Attempts
 from steelyard.balancer.exchange.forward cimport Forward
+from steelyard.balancer.exchange.ports cimport Downstream
+from steelyard.balancer.exchange.shared cimport Shared
 from steelyard.balancer.http.heads cimport RequestHead
 from steelyard.balancer.pool.limits cimport Limits
 from steelyard.balancer.io.loop cimport Loop
-from steelyard.balancer.plane cimport Plane
 from steelyard.balancer.io.syscalls cimport monotonic
 from steelyard.balancer.exchange.tunnel cimport Tunnel
+from steelyard.balancer.pool.pool cimport Pool
+from steelyard.balancer.pool.requester cimport Requester
 from steelyard.balancer.pool.upstream cimport Upstream
 
 cdef double inf
@@ -20,25 +21,23 @@ cdef Py_ssize_t FRONT, LARGE
 cdef Py_ssize_t WINDOW
 
 @cython.final
-cdef class Exchange:
+cdef class Exchange(Requester):
     cdef double _began
     cdef bint _broken
-    cdef Client _client
+    cdef Downstream _client
     cdef bint _heard
     cdef long long _mark
     cdef double _opened
-    cdef Plane _plane
     cdef bint _reached
     cdef bint _relayed
+    cdef Shared _shared
     cdef Upstream _upstream
     cdef bint _waiting
     cdef double _waits_since
     cdef readonly Answer answer
     cdef readonly Forward forward
-    cdef public bint crowded
-    cdef public tuple tried
-    cpdef begin(self, Plane plane, Client client, Forward forward)
-    @cython.locals(forward=Forward, client=Client)
+    cpdef begin(self, Shared shared, Downstream client, Forward forward)
+    @cython.locals(forward=Forward, client=Downstream)
     cpdef start(self)
     @cython.locals(upstream=Upstream)
     cpdef on_body(self, data)
@@ -50,17 +49,19 @@ cdef class Exchange:
     @cython.locals(upstream=Upstream)
     cpdef on_turn(self)
     cpdef on_wait_over(self)
-    cdef _stand_in_line(self)
-    cdef _leave_line(self)
+    @cython.locals(pool=Pool)
+    cdef _wait(self)
+    cdef _stop_waiting(self)
     @cython.locals(upstream=Upstream)
     cpdef on_connected(self)
     @cython.locals(upstream=Upstream, before=cython.longlong)
     cpdef on_worker_writable(self)
-    @cython.locals(answer=Answer, client=Client, upstream=Upstream, opened=bint)
+    @cython.locals(answer=Answer, client=Downstream, upstream=Upstream, opened=bint)
     cpdef on_answer(self, Py_ssize_t count)
-    @cython.locals(client=Client)
+    @cython.locals(client=Downstream)
     cpdef bint flows(self)
-    @cython.locals(client=Client, upstream=Upstream)
+    cpdef long long left(self)
+    @cython.locals(client=Downstream, upstream=Upstream)
     cpdef on_flow(self, Py_ssize_t count)
     @cython.locals(loop=Loop)
     cdef _front(self, Py_ssize_t count, bint opened)
@@ -85,12 +86,12 @@ cdef class Exchange:
     cdef _forget_body(self)
     cdef _body_progress(self)
     cdef bint _repeatable(self, Upstream upstream)
-    @cython.locals(seconds=double, tally=Tally)
+    @cython.locals(pool=Pool, seconds=double, tally=Tally)
     cdef _measure(self, Upstream upstream, int status)
     cdef bint _closing(self)
-    cdef _answer_progress(self, Client client, Upstream upstream)
+    cdef _answer_progress(self, Downstream client, Upstream upstream)
     @cython.locals(tunnel=Tunnel)
-    cdef _switch(self, Client client, Upstream upstream)
+    cdef _switch(self, Downstream client, Upstream upstream)
     @cython.locals(clean=bint)
     cdef _complete(self, Upstream upstream)
     cdef _unplaced(self)

@@ -18,24 +18,21 @@ from __future__ import annotations
 import logging
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from steelyard.balancer.exchange.access_log import CANCELLED, COMPLETE, CUT, GONE, SWITCHED, Note
 from steelyard.balancer.exchange.answer import Answer
 from steelyard.balancer.exchange.forward import WINDOW, Forward
 from steelyard.balancer.exchange.frames import is_websocket
+from steelyard.balancer.exchange.ports import Downstream
+from steelyard.balancer.exchange.shared import Shared
 from steelyard.balancer.exchange.tunnel import Tunnel
 from steelyard.balancer.http.fields import BadMessageError
-from steelyard.balancer.http.framing import Buffer
+from steelyard.balancer.http.heads import RequestHead
 from steelyard.balancer.io.loop import IN, OUT
+from steelyard.balancer.io.octets import Buffer
 from steelyard.balancer.pool.latency import FAILED, FAULT
+from steelyard.balancer.pool.requester import Requester
 from steelyard.balancer.pool.upstream import Upstream
-
-if TYPE_CHECKING:
-    from steelyard.balancer.downstream.http1 import Client
-    from steelyard.balancer.http.heads import RequestHead
-    from steelyard.balancer.plane import Plane
-    from steelyard.balancer.pool.worker import Worker
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +42,7 @@ FRONT = 4096  # of a receive, where an answer's head is looked for
 LARGE = 64 * 1024
 
 
-class Exchange:
+class Exchange(Requester):
     """One request and its answer, between one client and one worker at a time."""
 
     __slots__ = (
@@ -55,41 +52,40 @@ class Exchange:
         "_heard",
         "_mark",
         "_opened",
-        "_plane",
         "_reached",
         "_relayed",
+        "_shared",
         "_upstream",
         "_waiting",
         "_waits_since",
         "answer",
-        "crowded",
         "forward",
-        "tried",
     )
 
-    def begin(self, plane: Plane, client: Client, forward: Forward) -> None:
+    def begin(self, shared: Shared, client: Downstream, forward: Forward) -> None:
         """What `__init__` would do (see `RequestHead.begin`)."""
-        self._plane = plane
+        self._shared = shared
         self._client = client
         self.forward = forward
         self._upstream: Upstream | None = None
         self._began = 0.0  # when the worker had what it needs to answer
         self._heard = False  # the worker said something
-        self._opened = plane.loop.now
+        self._opened = shared.loop.now
         self._mark = client.sent  # what it had got before
         self._reached = False  # a worker accepted, and got a part of the request
         self._relayed = False  # the client has a part of the worker's answer
         self._broken = False  # the worker takes no more, but may have answered
-        self._waiting = False  # in the line
+        self._waiting = False  # for a worker with room
         self._waits_since = 0.0
-        self.tried: tuple[Worker, ...] = ()  # workers that have failed it
-        self.crowded = False  # somebody could have been asked, but for want of room
+        self.tried = ()
+        self.crowded = False
+        self.pin = None
         self.answer = Answer.__new__(Answer)
-        self.answer.begin(forward.head, plane.reader, plane.date)
+        self.answer.begin(forward.head, shared.reader, shared.date)
 
     @property
     def asker(self) -> bytes:
-        """Who asks, as far as the choice of a worker is concerned."""
+        """The client's address."""
         return self._client.peer
 
     def start(self) -> None:
@@ -108,10 +104,10 @@ class Exchange:
             self._body_progress()
             if not forward.done:
                 client.resume()
-        if self._plane.loop.chore is not None:  # others wait: no overtaking
-            self._stand_in_line()
+        if self._shared.loop.chore is not None:  # others wait: no overtaking
+            self._wait()
         else:
-            self._begin(self._plane.dial.first(self, careful=not forward.idempotent))
+            self._begin(self._shared.attempts.first(self, careful=not forward.idempotent))
 
     # The client's side
 
@@ -153,17 +149,17 @@ class Exchange:
 
     def cancel(self) -> None:
         """The client is gone: the worker need not go on."""
-        self._leave_line()
-        if self._plane.access_log is not None:
+        self._stop_waiting()
+        if self._shared.access_log is not None:
             self._note_end(GONE, CANCELLED)
         self._drop_upstream(failed=False)
 
-    # The line
+    # Waiting
 
     def on_turn(self) -> None:
         """There is a worker with room."""
         self._waiting = False
-        self._begin(self._plane.dial.first(self, careful=not self.forward.idempotent))
+        self._begin(self._shared.attempts.first(self, careful=not self.forward.idempotent))
         upstream = self._upstream
         if upstream is not None and not upstream.connecting:
             self._read_on(upstream)
@@ -173,20 +169,20 @@ class Exchange:
         self._waiting = False
         self._refuse("no worker had room in time")
 
-    def _stand_in_line(self) -> None:
-        plane = self._plane
-        if plane.table.choice is None:
+    def _wait(self) -> None:
+        pool = self._shared.pool
+        if pool.table.choice is None:
             self._no_worker()
             return
-        self._waits_since = self._waits_since or plane.loop.now
-        self._waiting = plane.stand_in_line(self, self._waits_since)
+        self._waits_since = self._waits_since or pool.loop.now
+        self._waiting = pool.wait(self, self._waits_since)
         if not self._waiting:
             self._refuse("too many requests are waiting")
 
-    def _leave_line(self) -> None:
+    def _stop_waiting(self) -> None:
         if self._waiting:
             self._waiting = False
-            self._plane.line.leave(self)
+            self._shared.pool.waiting.leave(self)
 
     # The worker's side
 
@@ -245,6 +241,10 @@ class Exchange:
             return False
         return client.loop.pipe.works
 
+    def left(self) -> int:
+        """How many bytes of the answer's body are still to come that need not be looked at."""
+        return self.answer.left()
+
     def on_flow(self, count: int) -> None:
         """Bytes from the worker, in the loop's pipe."""
         client, upstream = self._client, self._upstream
@@ -281,12 +281,12 @@ class Exchange:
         self._drop_upstream(failed=True)
         stale = upstream.reused and not self._heard  # says nothing about its worker
         if not stale:
-            self._plane.struck(upstream.worker)
+            self._shared.pool.struck(upstream.worker)
         if self._heard or not self._repeatable(upstream):
             self._end(502, "the worker gave no answer", failed=False)
             return
         self._broken = False
-        self._begin(self._plane.dial.again(self, upstream))
+        self._begin(self._shared.attempts.again(self, upstream))
 
     def on_worker_late(self) -> None:
         """The worker did not accept, take, begin or go on in time."""
@@ -308,8 +308,8 @@ class Exchange:
         if upstream is None:
             self._unplaced()
             return
-        if self.forward.head.pin is not None:
-            self.forward.head.pin.goes_to(upstream.worker)
+        if self.pin is not None:
+            self.forward.head.session = self.pin.goes_to(upstream.worker)
         if not upstream.connecting:
             self._transmit(upstream)
 
@@ -356,9 +356,9 @@ class Exchange:
                 self._client.pause()
                 self._client.deadline = inf
         elif self.answer.head is None:
-            limits = self._plane.limits
+            limits = self._shared.limits
             done = self.forward.done
-            upstream.deadline = self._plane.loop.now + limits.answer_timeout if done else inf
+            upstream.deadline = self._shared.loop.now + limits.answer_timeout if done else inf
 
     def _read_on(self, upstream: Upstream) -> None:
         if not self.forward.done and not upstream.pending and not self._broken:
@@ -400,19 +400,20 @@ class Exchange:
         seconds = monotonic() - self._began
         tally = upstream.worker.tally
         tally.first_byte(seconds, status)
-        if self._plane.gauge is not None:
-            self._plane.measured(tally, seconds if status < FAULT else FAILED, upstream.line)
+        pool = self._shared.pool
+        if pool.estimator is not None:
+            pool.measured(tally, seconds if status < FAULT else FAILED, upstream.line)
 
     def _front(self, count: int, opened: bool) -> Buffer:
         """What the client gets of the buffer: all, or what is to be had from its front."""
-        loop = self._plane.loop
+        loop = self._shared.loop
         if opened:
             return self.answer.feed(loop.view[:count], False)
         return self.answer.feed(loop.taken(min(count, FRONT)), self._closing())
 
     def _behind(self, count: int) -> Buffer:
         """The rest of them, which is not copied: most of a body, or of another protocol."""
-        data = self._plane.loop.view[FRONT:count]
+        data = self._shared.loop.view[FRONT:count]
         if not self.answer.switched:
             return self.answer.feed(data, self._closing())
         self.answer.behind += data
@@ -420,44 +421,44 @@ class Exchange:
 
     def _closing(self) -> bool:
         """An answer that overtakes its request's body leaves the connection in no usable state."""
-        return self._plane.draining or not self.forward.done
+        return self._shared.draining or not self.forward.done
 
-    def _answer_progress(self, client: Client, upstream: Upstream) -> None:
+    def _answer_progress(self, client: Downstream, upstream: Upstream) -> None:
         if client.pending:
             upstream.pause()
             client.hurry()
         if self.answer.head is not None:
             upstream.deadline = inf if client.pending else self._pause_limit()
 
-    def _switch(self, client: Client, upstream: Upstream) -> None:
-        if self._plane.access_log is not None:
+    def _switch(self, client: Downstream, upstream: Upstream) -> None:
+        if self._shared.access_log is not None:
             self._note_end(101, SWITCHED)
         self._upstream = None
         upstream.give_up()
         early = client.give_up()
-        tunnel = Tunnel(client, upstream, self._plane.settings.tunnel_idle)
+        tunnel = Tunnel(client, upstream, self._shared.tunnel_idle)
         if is_websocket(self.answer.head):
             tunnel.frame(self.answer.behind, early)
         tunnel.begin(early, client.eof)
 
     def _complete(self, upstream: Upstream) -> None:
-        if self._plane.access_log is not None:
+        if self._shared.access_log is not None:
             self._note_end(0, COMPLETE)
         self._upstream = None
         clean = self.forward.done and not upstream.pending and not self._broken
         if clean and self.answer.reusable() and upstream.worker.serving:
-            upstream.give_back(self._plane.loop.now + self._plane.limits.upstream_idle)
+            upstream.give_back(self._shared.loop.now + self._shared.limits.upstream_idle)
         else:
             upstream.drop(failed=False)
         if upstream.worker.record.strikes:
-            self._plane.redeemed(upstream.worker)
+            self._shared.pool.redeemed(upstream.worker)
         self._client.finished(self.answer.keep and self.forward.done)
 
     # Ends
 
     def _unplaced(self) -> None:
         if self.crowded:
-            self._stand_in_line()
+            self._wait()
         else:
             self._no_worker()
 
@@ -480,15 +481,15 @@ class Exchange:
             self._client.answer_options(head, head.keep and not self._closing())
 
     def _refuse(self, reason: str) -> None:
-        self._plane.refused += 1
+        self._shared.pool.refused += 1
         self._end(503, reason, failed=False)
 
     def _end(self, status: int, reason: str, failed: bool) -> None:
         """Without a whole answer: one of ours, or a visible cut when the worker's had begun."""
-        self._leave_line()
+        self._stop_waiting()
         if failed and self._upstream is not None:
-            self._plane.struck(self._upstream.worker)
-        if self._relayed and self._plane.access_log is not None:
+            self._shared.pool.struck(self._upstream.worker)
+        if self._relayed and self._shared.access_log is not None:
             self._note_end(status, CUT)
         self._drop_upstream(failed)
         if self._relayed:
@@ -500,7 +501,7 @@ class Exchange:
 
     def note(self, status: int, size: int, outcome: str) -> None:
         """For the access log; only when there is one."""
-        access_log, upstream, loop = self._plane.access_log, self._upstream, self._plane.loop
+        access_log, upstream, loop = self._shared.access_log, self._upstream, self._shared.loop
         if access_log is not None:
             worker = "" if upstream is None else upstream.worker.name
             head = self.forward.head
@@ -520,4 +521,4 @@ class Exchange:
             upstream.drop(failed)
 
     def _pause_limit(self) -> float:
-        return self._plane.loop.now + self._plane.limits.body_timeout
+        return self._shared.loop.now + self._shared.limits.body_timeout

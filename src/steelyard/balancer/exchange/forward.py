@@ -9,7 +9,6 @@ from __future__ import annotations
 from steelyard.balancer.http.fields import BadMessageError
 from steelyard.balancer.http.framing import (
     Body,
-    Buffer,
     ChunkedBody,
     chunk,
     last_chunk,
@@ -19,6 +18,7 @@ from steelyard.balancer.http.heads import RequestHead
 from steelyard.balancer.http.names import GET
 from steelyard.balancer.http.origin import Origin
 from steelyard.balancer.http.rewriting import request_start
+from steelyard.balancer.io.octets import Buffer
 
 WINDOW = 64 * 1024
 

@@ -7,8 +7,8 @@ follow.
 
 from __future__ import annotations
 
-from steelyard.balancer.http.framing import Buffer
 from steelyard.balancer.http.heads import AnswerHead
+from steelyard.balancer.io.octets import Buffer
 
 CLOSE = 0x8
 MASKED = 0x80

@@ -20,17 +20,13 @@ import contextlib
 import os
 import socket
 from math import inf
-from typing import TYPE_CHECKING
 
 from steelyard.balancer.exchange.frames import Frames, close_frame
-from steelyard.balancer.http.framing import Buffer
+from steelyard.balancer.exchange.ports import Downstream
 from steelyard.balancer.io.loop import BROKEN, IN, OUT, Handler
+from steelyard.balancer.io.octets import Buffer
 from steelyard.balancer.io.stream import Stream
-
-if TYPE_CHECKING:
-    from steelyard.balancer.downstream.http1 import Client
-    from steelyard.balancer.pool.upstream import Upstream
-
+from steelyard.balancer.pool.upstream import Upstream
 
 PARTING = 3.0  # seconds, for a client to answer our Close frame and for its worker to hang up
 
@@ -50,7 +46,7 @@ class Tunnel:
         "_upstream",
     )
 
-    def __init__(self, client: Client, upstream: Upstream, idle: float) -> None:
+    def __init__(self, client: Downstream, upstream: Upstream, idle: float) -> None:
         self._client = client
         self._upstream = upstream
         self._idle = idle

@@ -26,5 +26,5 @@ def break_vanished(loop: Loop, ended: Collection[Worker]) -> None:
             continue
         if isinstance(handler, Side):
             handler.lost()
-        elif stream.exchange is not None:
-            stream.exchange.on_worker_gone()
+        elif stream.requester is not None:
+            stream.requester.on_worker_gone()

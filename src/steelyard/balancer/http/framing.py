@@ -8,12 +8,10 @@ extensions and odd spellings of sizes never travel on.
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
 
 from steelyard.balancer.http.fields import BadMessageError, trailer_lines
 from steelyard.balancer.http.grammar import END
-
-Buffer: TypeAlias = bytes | memoryview
+from steelyard.balancer.io.octets import Buffer
 
 LONGEST_SIZE_LINE = 1024
 MOST_TRAILERS = 100

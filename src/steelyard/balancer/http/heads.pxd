@@ -17,8 +17,8 @@ cdef class RequestHead:
     cdef public bint keep
     cdef public long long length
     cdef readonly bytes method
-    cdef public object pin
     cdef public bytes request_id
+    cdef public bytes session
     cdef readonly Py_ssize_t size
     cdef public list upgrade
     cpdef begin(self, bytes method, bint http11)

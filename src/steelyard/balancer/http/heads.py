@@ -6,12 +6,7 @@ mostly the front of what was received, which is not copied to be kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from steelyard.balancer.io.octets import cut
-
-if TYPE_CHECKING:
-    from steelyard.balancer.pool.sticky import Pin
 
 SLACK = 4096  # what may be kept behind a head for nothing, while its exchange lasts
 
@@ -35,8 +30,8 @@ class RequestHead:
         "keep",
         "length",
         "method",
-        "pin",
         "request_id",
+        "session",
         "size",
         "upgrade",
     )
@@ -60,7 +55,8 @@ class RequestHead:
         self.claims: list[tuple[int, bytes]] | None = None  # about its origin: field and value
         self.request_id = b""  # given when it is forwarded
         self.upgrade: list[bytes] | None = None  # the protocols that the client would rather speak
-        self.pin: Pin | None = None  # where its session is, when there are such
+        # With sticky sessions: the fields that tell the client of its session, maybe none.
+        self.session: bytes | None = None
 
     def front(self, data: bytes, size: int) -> None:
         """Have this for text: so much of what was received."""

@@ -8,7 +8,6 @@ anybody else it is dropped, and replaced by what we see where we see it.
 from __future__ import annotations
 
 import re
-import socket
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
@@ -133,12 +132,6 @@ class Origin:
 def plain_address(peer: str) -> str:
     """An address as a worker expects it: IPv4 as such, and without our name for the network."""
     return peer.removeprefix("::ffff:").partition("%")[0]
-
-
-def local_address(sock: socket.socket) -> bytes:
-    """Where a client connected to."""
-    host, port = sock.getsockname()[:2]
-    return f"[{host}]:{port}".encode() if ":" in host else f"{host}:{port}".encode()
 
 
 def _claimed(head: RequestHead, kind: int) -> list[bytes]:

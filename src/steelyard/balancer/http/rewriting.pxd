@@ -8,7 +8,7 @@ from steelyard.balancer.http.origin cimport Origin
 cdef bytes END, VIA_11
 
 cpdef bytes request_start(RequestHead head, Origin origin)
-@cython.locals(more=bytes)
+@cython.locals(more=bytes, special=bint)
 cpdef bytes answer_start(
     AnswerHead head, bint chunked, bint keep, RequestHead request, Date date, bytes body=*
 )

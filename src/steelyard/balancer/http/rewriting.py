@@ -37,7 +37,8 @@ def answer_start(
     if head.status == 204:
         head.rewrite(_without_length(head))
     more = VIA_11 if head.dated else date.line() + VIA_11
-    if request.pin is not None or chunked or not (keep and request.http11) or head.status == 426:
+    special = chunked or not (keep and request.http11) or head.status == 426
+    if special or request.session is not None:
         more = _special(head, chunked, keep, request) + more
     return joined(head.data, head.size, more, request.request_id, END, body)
 
@@ -50,8 +51,8 @@ def interim(head: AnswerHead) -> bytes:
 def switching(head: AnswerHead, request: RequestHead) -> bytes:
     """A 101: the last head on this connection."""
     to = _upgrade(head.upgrade or [])
-    session = b"" if request.pin is None else request.pin.line
-    return b"".join((_without_length(head), session, to, VIA_11, request.request_id, END))
+    start = _without_length(head) + (request.session or b"")
+    return b"".join((start, to, VIA_11, request.request_id, END))
 
 
 def _connection(keep: bool) -> bytes:
@@ -64,7 +65,7 @@ def _upgrade(protocols: list[bytes]) -> bytes:
 
 def _special(head: AnswerHead, chunked: bool, keep: bool, request: RequestHead) -> bytes:
     """What not every answer is told to say to the client."""
-    lines = b"" if request.pin is None else request.pin.line
+    lines = request.session or b""
     if chunked:
         lines += CHUNKED
     if not (keep and request.http11):

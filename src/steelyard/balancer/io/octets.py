@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TypeAlias
+
+Buffer: TypeAlias = bytes | memoryview  # octets that came, or that are to be sent
 
 _TEXT = re.compile(rb"[\t -~\x80-\xff]*")
 

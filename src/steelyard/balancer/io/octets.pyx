@@ -4,6 +4,8 @@ from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.string cimport memchr, memcmp, memcpy
 
+Buffer = bytes | memoryview
+
 cdef extern from *:
     """
     #include <stdint.h>

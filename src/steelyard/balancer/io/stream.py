@@ -6,16 +6,30 @@ import contextlib
 import socket
 import struct
 from math import inf
-from typing import TYPE_CHECKING
 
-from steelyard.balancer.http.framing import Buffer
 from steelyard.balancer.io.loop import IN, OUT, Handler, Loop
+from steelyard.balancer.io.octets import Buffer
 from steelyard.balancer.io.syscalls import receive, transmit, transmit_both
 
-if TYPE_CHECKING:
-    from steelyard.balancer.io.tls import Tls
-
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER with no time: close sends RST
+
+
+class Layer:
+    """Encryption between a stream and its socket (tls.py)."""
+
+    __slots__ = ()
+
+    def receive(self, stream: Stream) -> int:
+        """As `Stream.receive`."""
+        raise NotImplementedError
+
+    def encrypt(self, stream: Stream, data: Buffer) -> bytes:
+        """The bytes to send instead of the data; empty when nothing can be sent any more."""
+        raise NotImplementedError
+
+    def finish(self, stream: Stream) -> bool:
+        """Tell the peer that no more comes; True when nothing of that is pending any more."""
+        raise NotImplementedError
 
 
 class Stream(Handler):
@@ -33,7 +47,7 @@ class Stream(Handler):
         self.deadline = inf
         self.open = True
         self.parked = False
-        self.tls: Tls | None = None  # between us and the socket, when a client came over TLS
+        self.tls: Layer | None = None  # between us and the socket, when a client came over TLS
         loop.add(self.fd, self, mask)
 
     def receive(self) -> int:
@@ -143,7 +157,7 @@ class Stream(Handler):
     def reset(self) -> None:
         """Close so that the peer cannot mistake the end for a proper one."""
         if self.open:
-            self.tls = None  # it would say a proper farewell
+            self.tls = None  # it would tell the peer of a proper end
             with contextlib.suppress(OSError):
                 self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.close()

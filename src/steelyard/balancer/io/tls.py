@@ -16,13 +16,10 @@ import contextlib
 import socket
 import ssl
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from steelyard.balancer.http.framing import Buffer
 from steelyard.balancer.io.loop import OUT
-
-if TYPE_CHECKING:
-    from steelyard.balancer.io.stream import Stream
+from steelyard.balancer.io.octets import Buffer
+from steelyard.balancer.io.stream import Layer, Stream
 
 RECORD = 16 * 1024  # the largest there is (RFC 8446, 5.1)
 # One receive: with the rest of an unfinished record it fits into the loop's buffer. OpenSSL's own
@@ -32,7 +29,7 @@ RECEIVE = RECORD
 FLOOD = 64 * 1024
 
 
-class Tls:
+class Tls(Layer):
     """One connection's encryption."""
 
     __slots__ = ("_ended", "_finished", "_incoming", "_outgoing", "_ssl")

@@ -22,7 +22,6 @@ cdef class Tally:
     cdef public long long received
     cdef readonly list statuses
     cdef public int tunnels
-    cdef readonly object worker
     cpdef first_byte(self, double seconds, int status)
     cpdef failed_try(self)
     cpdef enter(self)

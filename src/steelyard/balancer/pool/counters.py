@@ -8,13 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from asyncio import AbstractEventLoop, Event
-from typing import TYPE_CHECKING
 
 from steelyard.core.report import BOUNDS
-
-if TYPE_CHECKING:
-    from steelyard.balancer.pool.worker import Worker
-
 
 LAST = len(BOUNDS)  # the bucket of what is slower than all bounds
 FIRST = BOUNDS[0]
@@ -58,8 +53,8 @@ class Bell:
 
 
 class Tally:
-    """The counts of one worker, since it is known. Selectors choose among tallies: here is all
-    that they ask, in plain attributes, because they ask for every request."""
+    """The counts of one worker, since it is known. Selectors choose by these, for every request:
+    so all that they ask for is a plain attribute."""
 
     __slots__ = (
         "_bell",
@@ -77,12 +72,10 @@ class Tally:
         "sent",
         "statuses",
         "tunnels",
-        "worker",
     )
 
-    def __init__(self, bell: Bell, worker: Worker) -> None:
+    def __init__(self, bell: Bell) -> None:
         self._bell = bell
-        self.worker = worker  # whose counts these are
         self.inflight = 0
         self.tunnels = 0  # those of them that have become tunnels
         self.cost = 0.0  # kept by a gauge, when the policy wants one; 0: nothing is known
@@ -97,11 +90,6 @@ class Tally:
         self.histogram = [0] * (len(BOUNDS) + 1)
         self.statuses = [0] * 10  # answers by the first digit of their status
         self.leaving = False  # someone waits for the last exchange to end
-
-    @property
-    def name(self) -> str:
-        """The worker's place among others (consistent hash)."""
-        return repr(self.worker)
 
     def first_byte(self, seconds: float, status: int) -> None:
         """Note how long the worker took to begin its answer, and of which kind that is."""

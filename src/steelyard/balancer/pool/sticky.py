@@ -64,17 +64,17 @@ class Sticky:
 class Pin:
     """Where one request's session is."""
 
-    __slots__ = ("_secure", "_sticky", "home", "line")
+    __slots__ = ("_secure", "_sticky", "home")
 
     def __init__(self, sticky: Sticky, home: Worker | None, secure: bool) -> None:
         self._sticky = sticky
         self._secure = secure
         self.home = home  # None: whoever answers becomes it
-        self.line = b""  # what the answer's head has to say about it
 
-    def goes_to(self, worker: Worker) -> None:
-        """This worker is asked. One that only stands in for a full one does not get the session."""
-        self.line = b"" if self.home is not None else self._sticky.line(worker, self._secure)
+    def goes_to(self, worker: Worker) -> bytes:
+        """The fields for the client when this worker is asked. A worker that only stands in for a
+        full one does not get the session."""
+        return b"" if self.home is not None else self._sticky.line(worker, self._secure)
 
 
 def make_sticky(settings: Gateway) -> Sticky | None:

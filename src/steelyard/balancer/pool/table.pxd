@@ -1,10 +1,10 @@
 cimport cython
 
-from steelyard.balancer.pool.counters cimport Tally
+from steelyard.balancer.pool.worker cimport Member
 
 @cython.final
 cdef class Choice:
-    cdef readonly Tally only
+    cdef readonly Member only
     cdef readonly object pick
     cdef readonly object ring
 

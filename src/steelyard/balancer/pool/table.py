@@ -12,11 +12,11 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from steelyard.balancer.pool.counters import Bell, Tally
+from steelyard.balancer.pool.counters import Bell
 from steelyard.balancer.pool.guard import Guards
 from steelyard.balancer.pool.latency import assume, forget
 from steelyard.balancer.pool.slow_start import SlowStart
-from steelyard.balancer.pool.worker import SocketAddress, Worker
+from steelyard.balancer.pool.worker import Member, SocketAddress, Worker
 from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import SERVING
 from steelyard.core.queue import Entry, Queue
@@ -41,9 +41,9 @@ class Choice:
         members, weights = _columns(favoured)
         tallies = [each.tally for each in members]
         self.only = tallies[0] if len(tallies) == 1 else None  # then nobody need be asked
-        # A policy with a key is given one, the others nothing: `Plane.keyed` knows.
+        # A policy with a key is given one, the others nothing: `Pool.keyed` knows.
         chosen = KEYED[policy] if policy in KEYED else POLICIES[policy]
-        self.pick: Callable[..., Tally] = chosen(tallies, weights, rng).pick
+        self.pick: Callable[..., Member] = chosen(tallies, weights, rng).pick
 
 
 class Table:

@@ -5,31 +5,26 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from typing import TYPE_CHECKING
 
 from steelyard.balancer.io.loop import BROKEN, IN, OUT, RECEIVE, Loop
-from steelyard.balancer.io.stream import Stream
 from steelyard.balancer.io.syscalls import is_quiet
 from steelyard.balancer.pool.counters import Lease
-from steelyard.balancer.pool.worker import Worker
-
-if TYPE_CHECKING:
-    from steelyard.balancer.exchange.exchange import Exchange
-
+from steelyard.balancer.pool.requester import Requester
+from steelyard.balancer.pool.worker import Connection, Worker
 
 MOMENT = 0.1  # seconds
 
 
-class Upstream(Stream):
+class Upstream(Connection):
     """A connection to a worker. An idle one stays in the loop, so its end is seen at once."""
 
-    __slots__ = ("_lease", "_rested", "connecting", "exchange", "line", "mark", "reused", "worker")
+    __slots__ = ("_lease", "_rested", "connecting", "line", "mark", "requester", "reused", "worker")
 
-    def __init__(self, loop: Loop, worker: Worker, exchange: Exchange) -> None:
+    def __init__(self, loop: Loop, worker: Worker, requester: Requester) -> None:
         """Begin to connect; OSError when that fails at once."""
         super().__init__(loop, _connect(worker), OUT)
         self.worker = worker
-        self.exchange: Exchange | None = exchange
+        self.requester: Requester | None = requester
         self.connecting = True
         self.reused = False
         self._rested = 0.0  # since when it is idle
@@ -47,8 +42,8 @@ class Upstream(Stream):
         if self.connecting:
             self._connected()
             return
-        if mask & (OUT | BROKEN) and self.exchange is not None and self.pending:
-            self.exchange.on_worker_writable()
+        if mask & (OUT | BROKEN) and self.requester is not None and self.pending:
+            self.requester.on_worker_writable()
             if not self.open:
                 return
         if mask & IN:
@@ -57,22 +52,22 @@ class Upstream(Stream):
             self._broken()
 
     def expire(self) -> None:
-        if self.exchange is None:
+        if self.requester is None:
             self.abort()
         else:
-            self.exchange.on_worker_late()
+            self.requester.on_worker_late()
 
     def abort(self) -> None:
-        exchange = self.exchange
-        if exchange is not None:
-            exchange.on_mishap()
+        requester = self.requester
+        if requester is not None:
+            requester.on_mishap()
         self.close()
-        if exchange is None:
+        if requester is None:
             self.worker.lost()
 
-    def lend(self, exchange: Exchange) -> None:
+    def lend(self, requester: Requester) -> None:
         """Begin another exchange on this connection."""
-        self.exchange = exchange
+        self.requester = requester
         self.reused = True
         self.mark = self.sent
         self._lease.take()
@@ -80,7 +75,7 @@ class Upstream(Stream):
 
     def give_back(self, until: float) -> None:
         """The exchange is over: wait for the next one."""
-        self.exchange = None
+        self.requester = None
         self.deadline = until
         self._rested = self.loop.now
         self.worker.idle.append(self)
@@ -88,11 +83,11 @@ class Upstream(Stream):
 
     def give_up(self) -> None:
         """A tunnel takes the connection over, and will drop it."""
-        self.exchange = None
+        self.requester = None
 
     def drop(self, failed: bool) -> None:
         """The exchange is over, and so is this connection."""
-        self.exchange = None
+        self.requester = None
         self._lease.release(failed)
         self.close()
 
@@ -104,46 +99,46 @@ class Upstream(Stream):
     def _connected(self) -> None:
         failed = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         self.connecting = False
-        exchange = self.exchange
-        if exchange is None:
+        requester = self.requester
+        if requester is None:
             self.close()
         elif failed or not self._admitted():
-            exchange.on_worker_gone()
+            requester.on_worker_gone()
         else:
             self.watch(IN)
-            exchange.on_connected()
+            requester.on_connected()
 
     def _admitted(self) -> bool:
         guard = self.worker.guard
         return guard is None or guard.admits(self.worker.name, self.sock)
 
     def _read(self) -> None:
-        exchange = self.exchange
+        requester = self.requester
         flows = False
-        if exchange is not None and exchange.flows():
+        if requester is not None and requester.flows():
             flows = True
-            count = self._fill(exchange)
+            count = self._fill(requester)
         else:
             count = self.receive()
         if count == -2:
             return
-        if exchange is None:  # idle: it closed, or spoke out of turn
+        if requester is None:  # idle: it closed, or spoke out of turn
             self.abort()
         elif count > 0:
             self.worker.tally.received += count
             if flows:
-                exchange.on_flow(count)
+                requester.on_flow(count)
             else:
-                exchange.on_answer(count)
+                requester.on_answer(count)
         elif count == 0:
-            exchange.on_answer_end()
+            requester.on_answer_end()
         else:
-            exchange.on_worker_gone()
+            requester.on_worker_gone()
 
-    def _fill(self, exchange: Exchange) -> int:
+    def _fill(self, requester: Requester) -> int:
         """As `receive`, into the pipe: no more than the present body has, nor than the buffer
         could take if the client does not."""
-        return self.loop.pipe.fill(self.fd, min(exchange.answer.left(), RECEIVE))
+        return self.loop.pipe.fill(self.fd, min(requester.left(), RECEIVE))
 
     def _broken(self) -> None:
         """The worker is gone, perhaps after a whole answer, which the client is slow to take."""

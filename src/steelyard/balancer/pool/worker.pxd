@@ -1,8 +1,15 @@
 cimport cython
 
+from steelyard.balancer.io.stream cimport Stream
 from steelyard.balancer.pool.counters cimport Tally
 from steelyard.balancer.pool.ejection cimport Record
-from steelyard.balancer.io.stream cimport Stream
+
+cdef class Connection(Stream):
+    cpdef bint quiet(self)
+
+@cython.final
+cdef class Member(Tally):
+    cdef readonly Worker worker
 
 @cython.final
 cdef class Worker:
@@ -15,8 +22,8 @@ cdef class Worker:
     cdef readonly str name
     cdef readonly Record record
     cdef public bint serving
-    cdef readonly Tally tally
-    @cython.locals(upstream=Stream)
+    cdef readonly Member tally
+    @cython.locals(connection=Connection)
     cpdef take(self, bint careful)
     cpdef lost(self)
     cpdef leave(self)
