@@ -15,6 +15,7 @@ cdef int BROKEN, IN, OUT
 cdef int OPENING, SERVING, ENDING, TUNNELLING
 cdef double ASK_AFTER
 
+# Methods of the base classes are not declared again (see exchange.pxd).
 @cython.final
 cdef class Http1Client(Client):
     cdef Front _front
@@ -24,22 +25,7 @@ cdef class Http1Client(Client):
     cdef Py_ssize_t _seen
     cdef bint _served
     cdef bint _turning
-    cpdef on_event(self, int mask)
-    @cython.locals(exchange=Exchange)
-    cpdef expire(self)
-    @cython.locals(exchange=Exchange)
-    cpdef abort(self)
-    @cython.locals(exchange=Exchange, head=RequestHead)
-    cpdef refuse(self, int status, str reason, bint keep, bint bodiless)
-    cpdef answer_options(self, RequestHead head, bint keep)
     cdef _answer(self, int status, bytes text, bint keep, RequestHead head)
-    @cython.locals(now=double, limit=double)
-    cpdef hurry(self)
-    cpdef finished(self, bint keep)
-    cpdef bytes give_up(self)
-    cpdef cut(self, bint reset)
-    cpdef hasten(self)
-    cpdef close(self)
     @cython.locals(count=Py_ssize_t)
     cdef _read(self)
     @cython.locals(exchange=Exchange)

@@ -74,12 +74,12 @@ class Http1Client(Client):
 
     @property
     def peer(self) -> bytes:
-        """Who it is: its address, or the one that a trusted proxy speaks for."""
+        """The client's address, or the address that a trusted proxy speaks for."""
         return self._origin.peer
 
     @property
     def trusted(self) -> bool:
-        """Whether it is a trusted proxy, speaking for itself."""
+        """Whether the client is a trusted proxy that speaks for itself."""
         return self._origin.trusted
 
     # From the loop
@@ -122,7 +122,7 @@ class Http1Client(Client):
     # From the exchange
 
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
-        """An answer of our own, which says why there is no worker's."""
+        """Send an answer of our own, which says why no worker's answer came."""
         exchange = self.exchange
         head = self._refused_head() if exchange is None else exchange.forward.head
         name = b"" if head is None else head.request_id
@@ -131,7 +131,7 @@ class Http1Client(Client):
         self._answer(status, text, keep, head)
 
     def answer_options(self, head: RequestHead, keep: bool) -> None:
-        """The request is an OPTIONS, and for us."""
+        """Answer an OPTIONS request that is for us."""
         text = options(self._front.date.line(), keep=keep, request_id=head.request_id)
         self._answer(200, text, keep, head)
 
@@ -146,17 +146,18 @@ class Http1Client(Client):
             self.abort()
 
     def hurry(self) -> None:
-        """It is the client's turn: it has so long for its next byte, and a pace to keep."""
+        """It is the client's turn: start its time limit for the next byte, and its minimum rate."""
         now = self.loop.now
         limit = now + self._front.limits.body_timeout
-        if self._rate is not None:
-            if self.deadline == inf:
-                self._rate.begin(now)
-            limit = self._rate.bound(limit)
-        self.deadline = limit
+        if self._rate is None:
+            self.deadline = limit
+            return
+        if self.deadline == inf:
+            self._rate.begin(now)
+        self.deadline = self._rate.bound(limit)
 
     def finished(self, keep: bool) -> None:
-        """The exchange is over; go on with the next request, or end."""
+        """The exchange is over: go on with the next request, or end."""
         self.exchange = None
         self._served = True
         if not keep:
@@ -165,14 +166,14 @@ class Http1Client(Client):
             self._turn()
 
     def give_up(self) -> bytes:
-        """A tunnel takes the connection over; what came early belongs to it."""
+        """Leave the connection to a tunnel; the bytes that came early belong to it."""
         self.exchange = None
         self._phase = TUNNELLING
         early, self.buffer = self.buffer, b""
         return early
 
     def cut(self, reset: bool) -> None:
-        """End in the middle of an answer, so that it shows."""
+        """End in the middle of an answer, so that the client notices."""
         self.exchange = None
         self.tls = None  # no end over TLS: the cut shows there as well
         if reset:
@@ -183,7 +184,7 @@ class Http1Client(Client):
     # From the PROXY header
 
     def proxied(self, source: str | None, tls: bool, rest: bytes) -> None:
-        """A proxy told whom it speaks for; that one's own claims may deserve less trust."""
+        """A proxy told whose connection it passes on; that client's claims may deserve less trust."""
         front = self._front
         if source is not None:
             self._origin = front.manner.origin(source, b"https" if tls else front.scheme)
@@ -200,19 +201,19 @@ class Http1Client(Client):
     # From the handshake
 
     def secured(self, tls: Tls) -> None:
-        """The rest is said over TLS; the first request may be here already."""
+        """The handshake is over; the first request may be here already."""
         self.tls = tls
         self._phase = SERVING
         self.deadline = self.loop.now + self._front.limits.head_timeout
         self._read()
 
     def unshaken(self) -> None:
-        """There will be no TLS with it."""
+        """The handshake failed."""
         self._front.unshaken += 1
         self.close()
 
     def unsecured(self, data: bytes) -> None:
-        """It speaks HTTP where TLS is spoken, which somebody should tell it in HTTP."""
+        """The client speaks HTTP where TLS is spoken: tell it so in HTTP."""
         self._phase = SERVING
         self.buffer = data  # by which the access log names the request
         self.refuse(400, "this port speaks TLS: ask for https://, not http://", False, False)
@@ -225,7 +226,7 @@ class Http1Client(Client):
             self.deadline = min(self.deadline, self.loop.now + self._front.patience)
 
     def standing(self) -> tuple[int, float]:
-        """What it keeps us waiting for, and since when (shed.py)."""
+        """What the client keeps us waiting for (shedding.py), and since when."""
         limits, exchange = self._front.limits, self.exchange
         if self.deadline == inf or self._phase == TUNNELLING:
             return NEEDED, inf

@@ -20,6 +20,8 @@ cdef double FAILED
 cdef Py_ssize_t FRONT, LARGE
 cdef Py_ssize_t WINDOW
 
+# The methods of `Requester` are not declared again: Cython would take that, in a final class, for
+# a change of final methods.
 @cython.final
 cdef class Exchange(Requester):
     cdef double _began
@@ -46,33 +48,12 @@ cdef class Exchange(Requester):
     cpdef on_client_late(self)
     cpdef on_overdue(self)
     cpdef cancel(self)
-    @cython.locals(upstream=Upstream)
-    cpdef on_turn(self)
-    cpdef on_wait_over(self)
     @cython.locals(pool=Pool)
     cdef _wait(self)
     cdef _stop_waiting(self)
-    @cython.locals(upstream=Upstream)
-    cpdef on_connected(self)
-    @cython.locals(upstream=Upstream, before=cython.longlong)
-    cpdef on_worker_writable(self)
-    @cython.locals(answer=Answer, client=Downstream, upstream=Upstream, opened=bint)
-    cpdef on_answer(self, Py_ssize_t count)
-    @cython.locals(client=Downstream)
-    cpdef bint flows(self)
-    cpdef long long left(self)
-    @cython.locals(client=Downstream, upstream=Upstream)
-    cpdef on_flow(self, Py_ssize_t count)
     @cython.locals(loop=Loop)
     cdef _front(self, Py_ssize_t count, bint opened)
     cdef _behind(self, Py_ssize_t count)
-    @cython.locals(upstream=Upstream)
-    cpdef on_answer_end(self)
-    @cython.locals(upstream=Upstream, stale=bint)
-    cpdef on_worker_gone(self)
-    @cython.locals(upstream=Upstream)
-    cpdef on_worker_late(self)
-    cpdef on_mishap(self)
     cdef _begin(self, Upstream upstream)
     @cython.locals(forward=Forward, before=cython.longlong, head=bytes)
     cdef _transmit(self, Upstream upstream)

@@ -78,7 +78,7 @@ class Tally:
         self._bell = bell
         self.inflight = 0
         self.tunnels = 0  # those of them that have become tunnels
-        self.cost = 0.0  # kept by a gauge, when the policy wants one; 0: nothing is known
+        self.cost = 0.0  # estimated (latency.py), when the policy asks for it; 0: nothing is known
         self.learned = 0.0  # what it was when last measured
         self.seen = 0.0  # when it was last measured; 0: never
         self.requests = 0

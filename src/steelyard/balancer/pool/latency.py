@@ -1,4 +1,4 @@
-"""Estimator: keeps a tally's cost, for the policies that ask for it.
+"""Latency: estimates how long each worker takes, for the policies that ask for it.
 
 Picks go by `cost`; `learned` is what answers have taught. They differ while a worker has more to do
 than it ever did (`Tally.enter`), and while it is left alone: then its cost fades, until it is low
