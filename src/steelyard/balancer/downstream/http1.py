@@ -184,7 +184,7 @@ class Http1Client(Client):
     # From the PROXY header
 
     def proxied(self, source: str | None, tls: bool, rest: bytes) -> None:
-        """A proxy told whose connection it passes on; that client's claims may deserve less trust."""
+        """A proxy told whose connection it passes on; its client may deserve less trust."""
         front = self._front
         if source is not None:
             self._origin = front.manner.origin(source, b"https" if tls else front.scheme)
