@@ -1,4 +1,4 @@
-"""Access log: notes → lines → a file, in a thread of its own.
+"""AccessLogWriter: notes → lines → a file, in a thread of its own.
 
 Lines are appended in batches, each with one write of whole lines to a file opened with O_APPEND:
 several processes may share the file, and it may be moved away at any time. SIGUSR1 has it opened
@@ -80,12 +80,12 @@ FORMATS: dict[str, Callable[[Note, float], str]] = {"json": as_json, "combined":
 
 
 class AccessLogWriter:
-    """Writes a access_log down until it is finished."""
+    """Writes the notes of an access log to its file until it is finished."""
 
     def __init__(self, path: str, form: str, access_log: AccessLog) -> None:
         self._path = path
         self._format = FORMATS[form]
-        self._journal = access_log
+        self._access_log = access_log
         self._file = self._open()
         self._lost = 0  # that could not be written
         self._told = 0  # how many lost lines were told of
@@ -108,11 +108,11 @@ class AccessLogWriter:
 
     def flush(self) -> None:
         """Write all there is."""
-        if self._journal.reopen:
-            self._journal.reopen = False
+        if self._access_log.reopen:
+            self._access_log.reopen = False
             self._reopen()
         clock = time.time() - time.monotonic()
-        while notes := self._journal.take(BATCH):
+        while notes := self._access_log.take(BATCH):
             lines = [self._format(note, clock) for note in notes]
             self._write("\n".join((*lines, "")).encode("ascii"), len(lines))
         self._tell()
@@ -127,7 +127,7 @@ class AccessLogWriter:
             self._lost += lines
 
     def _tell(self) -> None:
-        lost = self._journal.dropped + self._lost
+        lost = self._access_log.dropped + self._lost
         if lost > self._told:
             log.warning("access log: %d lines were dropped", lost - self._told)
             self._told = lost

@@ -10,7 +10,10 @@ log = logging.getLogger(__name__)
 
 
 class ConnectionLimit:
-    """Counts connections. Trusted proxies are not counted: many clients share their address."""
+    """Counts connections by address. Trusted proxies are not counted: many clients share theirs.
+
+    It is made only when `gateway.client_connections` is set.
+    """
 
     __slots__ = ("_counts", "_limit", "_members", "_warned")
 
@@ -34,7 +37,7 @@ class ConnectionLimit:
         return True
 
     def left(self, client: Client) -> None:
-        """It is gone, if it was ever counted."""
+        """Stop counting a client that left, if it was counted."""
         peer = self._members.pop(client, None)
         if peer is None:
             return
@@ -43,7 +46,7 @@ class ConnectionLimit:
             del self._counts[peer]
 
     def _refuse(self, client: Client, peer: bytes) -> None:
-        if not self._warned:  # once: whoever does this does it often
+        if not self._warned:  # once: a client that does this does it often
             self._warned = True
             log.warning("%s has %d connections and gets no more", peer.decode(), self._limit)
         client.reset()

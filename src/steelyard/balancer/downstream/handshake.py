@@ -1,7 +1,8 @@
-"""Handshake: what comes before the first request over TLS, and after a proxy's header.
+"""Handshake: agrees on keys with a client over TLS, before the first request.
 
-It takes the client's place in the loop until both sides have keys. It has the time limit of a
-head, from the beginning of the connection on.
+It comes after the header of a proxy, if there is one, and takes the client's place in the loop
+until both sides have keys. It has the time limit of a head, from the beginning of the connection
+on.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Listener(Handler):
             self._take()
 
     def _take(self) -> None:
-        """Who waits, as long as there is room."""
+        """Accept the clients that wait, as long as there is room."""
         front = self._front
         while len(front.clients) < front.settings.connections:
             try:
@@ -75,8 +75,8 @@ class Listener(Handler):
             self._front.loop.unpark(self._sock.fileno(), IN)
 
     def leave(self) -> None:
-        """Take who is waiting already, then nobody. When all who hold the socket have left it,
-        the kernel refuses the next client instead of letting it wait for us in vain."""
+        """Accept the clients that wait already, then no more. When all processes that hold the
+        socket have left it, the kernel refuses the next client instead of letting it wait."""
         if self._accepting:
             self._take()
         self._pause()

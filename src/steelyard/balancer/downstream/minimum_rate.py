@@ -1,8 +1,8 @@
-"""MinimumRate: whether a body moves fast enough; made only when a least rate is set.
+"""MinimumRate: whether a body moves fast enough; made only when `gateway.body_rate` is set.
 
 A pause limit alone lets a client hold a worker for hours with a byte now and then. Bytes are
-counted over windows: while the client is the one to move, each window must see its share. Times
-in which it could not move, because a worker was slow, do not count: the window begins anew.
+counted over periods: while it is the client's turn, each period must see its share of bytes. Times
+in which the client could not move, because a worker was slow, do not count: the period begins anew.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ PERIOD = 5.0  # seconds; also the grace before a body is judged at all
 
 
 class MinimumRate:
-    """The present window of one client."""
+    """The present period of one client."""
 
     __slots__ = ("_bytes", "_end", "_least")
 
@@ -28,15 +28,15 @@ class MinimumRate:
         self._bytes = 0
 
     def moved(self, count: int) -> None:
-        """So many bytes, in whichever direction."""
+        """Count bytes that moved, in either direction."""
         self._bytes += count
 
     def bound(self, limit: float) -> float:
-        """When to look again, at the latest."""
+        """The end of the present period, or the limit if that is earlier."""
         return min(limit, self._end)
 
     def kept(self, now: float) -> bool:
-        """Whether a window is over and had its share; then the next one has begun."""
+        """Whether a period is over and had its share of bytes; then the next one has begun."""
         if now < self._end or self._bytes < self._least:
             return False
         self.begin(now)

@@ -1,7 +1,7 @@
-"""ProxyHeader: what a trusted proxy says before the first request, in the PROXY protocol.
+"""ProxyHeader: waits for the header that a trusted proxy sends first, in the PROXY protocol.
 
-It takes the client's place in the loop until it is complete, so connections without one pay
-nothing.
+It takes the client's place in the loop until the header is complete, so connections without one
+pay nothing.
 """
 
 from __future__ import annotations

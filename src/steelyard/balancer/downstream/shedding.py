@@ -1,9 +1,9 @@
-"""Shedding: who goes when there is no room for one more client.
+"""Shedding: which clients are closed when there is no room for one more.
 
 nginx, short of connections, closes those that are idle between two requests, the oldest first
 (ngx_drain_connections). Heads and bodies that do not come hold a place as well, and in nginx keep
-it until their time-out: whoever opens enough of them shuts all others out. Here they go too, after
-the idle ones. What waits for a worker, or passes through a tunnel, stays.
+it until their time-out: a client that opens enough of them shuts all others out. Here they are
+closed too, after the idle ones. Clients that wait for a worker, or use a tunnel, stay.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from steelyard.balancer.downstream.front import Front
 
 log = logging.getLogger(__name__)
 
-# What a client keeps us waiting for; in this order they go.
+# What a client keeps us waiting for; clients are closed in this order.
 PARTING, IDLE, HEAD, BODY, NEEDED = range(5)
-# Who has had less time than this may have bytes on their way, and is spared.
+# A client that has had less time than this may have bytes on their way, and is spared.
 GRACE = (1.0, 1.0, 1.0, 2.0)
 SHARE = 16  # one in so many goes at a time: a look at all of them pays for many newcomers
 BREATH = 0.25  # after a look that found too few

@@ -1,7 +1,7 @@
 """TotalTimeout: ends exchanges that take longer than `gateway.total_timeout` as a whole.
 
-All have the same time, so they come due in the order in which they began: a dict that remembers
-its order is all the timer there is.
+All exchanges have the same time, so they come due in the order in which they began: a dict that
+remembers its order is all the timer that is needed. It is made only when the limit is set.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ class TotalTimeout:
         self._waker = Waker(loop, self)
 
     def began(self, client: Client) -> None:
-        """A client has a new exchange; it goes to the end of the line."""
+        """Start the time of a client's new exchange: it comes due last."""
         self._due.pop(client, None)
         self._due[client] = due = self._loop.now + self._limit
         if self._waker.deadline == inf:
             self._waker.deadline = due
 
     def left(self, client: Client) -> None:
-        """It has none any more."""
+        """Forget the deadline of a client that left."""
         self._due.pop(client, None)
 
     def woken(self) -> None:
-        """Nobody rings: only the deadline counts."""
+        """Do nothing: only the deadline of the waker is used."""
 
     def expired(self) -> None:
-        """Some may be due; those that ended in time have nothing to end."""
+        """End the exchanges that are due. A client whose exchange ended in time has none."""
         while self._due:
             client, due = next(iter(self._due.items()))
             if due > self._loop.now:

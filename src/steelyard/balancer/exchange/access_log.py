@@ -1,7 +1,8 @@
-"""AccessLog: what the data thread notes of each request, for another thread to write down.
+"""AccessLog: notes of finished requests, kept until another thread writes them down.
 
-Noting is one tuple appended to a bounded deque; formatting and writing happen elsewhere
-(access_log). When that falls behind, notes are dropped and counted: clients do not wait for a disk.
+To note a request is to append one tuple to a bounded deque; control/access_log_writer.py formats
+and writes. When the writer falls behind, notes are dropped and counted: clients do not wait for a
+disk.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Note(NamedTuple):
 
 
 class AccessLog:
-    """Written by the data thread, emptied by the writer's."""
+    """The data thread adds notes; the writer's thread takes them."""
 
     __slots__ = ("_notes", "dropped", "reopen")
 
@@ -45,12 +46,12 @@ class AccessLog:
         self.reopen = False  # the file was moved away
 
     def note(self, note: Note) -> None:
-        """Keep it, if there is room."""
+        """Keep a note, if there is room."""
         if len(self._notes) < MOST:
             self._notes.append(note)
         else:
             self.dropped += 1
 
     def take(self, most: int) -> list[Note]:
-        """The oldest notes, which are the taker's from now on."""
+        """Remove and return the oldest notes."""
         return [self._notes.popleft() for _ in range(min(most, len(self._notes)))]

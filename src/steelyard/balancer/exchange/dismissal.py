@@ -1,4 +1,4 @@
-"""Dismissal: the tunnels that are to be cut soon are ended before, where their protocol has a word
+"""Dismissal: tunnels that will be cut soon are closed before, where their protocol has a message
 for it (`Tunnel.dismiss`)."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NOTICE = 5.0  # seconds before the balancer's end in which tunnels are dismissed
 
 
 def dismiss(loop: Loop, workers: Collection[Worker] | None = None) -> None:
-    """End all WebSockets, or those with these workers; one that was dismissed before is left."""
+    """Close all WebSockets, or only those with these workers; each is dismissed once."""
     count = 0
     for handler in loop.handlers():
         if isinstance(handler, Side) and isinstance(handler.stream, Upstream):

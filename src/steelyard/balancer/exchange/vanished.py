@@ -1,7 +1,7 @@
-"""Silence: what comes of exchanges with a worker that ended without a word.
+"""Vanished: ends the connections to a worker that ended without closing them.
 
-The kernel closes the connections of a worker that dies, and the next read tells. Nobody does so for
-a machine that lost its power or its cable: only the queue tells, by naming the worker no longer. A
+The kernel closes the connections of a worker that dies, and the next read tells. A machine that
+lost its power or its cable closes none: only the queue tells, by naming the worker no longer. A
 connection with something to read is left to the loop: the worker's last answer may be in it.
 """
 
@@ -17,7 +17,8 @@ from steelyard.balancer.pool.worker import Worker
 
 
 def break_vanished(loop: Loop, ended: Collection[Worker]) -> None:
-    """Treat their silent connections as broken: requests are tried again where that is safe."""
+    """Treat the silent connections to these workers as broken: requests are tried again where that
+    is safe."""
     for handler in loop.handlers():
         stream = handler.stream if isinstance(handler, Side) else handler
         if not isinstance(stream, Upstream) or stream.worker not in ended:

@@ -1,7 +1,7 @@
-"""Glimpse: what can be told of a request whose head was refused, or never came whole.
+"""Refused heads: what can be told of a request whose head was refused, or never came whole.
 
-The access log names such a request by this, and nothing else is made of it: the reader of heads
-(grammar) gives nothing out before all of a head is well-formed.
+Only the access log uses it. The reader of heads (grammar) gives nothing out before all of a head is
+well-formed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from steelyard.balancer.http.authority import is_authority
 from steelyard.balancer.http.heads import RequestHead
 from steelyard.balancer.http.names import REQUEST_ID
 
-MOST = 16 * 1024  # of a head, for notes of refused requests may wait in the access_log
+MOST = 16 * 1024  # of a head, for notes of refused requests may wait in the access log
 _LINE = re.compile(
     rb"([%b]+) ([%b]+) (HTTP/[0-9]\.[0-9])" % (re.escape(TOKEN), re.escape(TARGET.members))
 )

@@ -1,8 +1,8 @@
 """WaitingRequests: requests that wait for a worker to have room.
 
-First come, first served within a client; clients take turns, so that one with a hundred requests
-does not keep the others from their first. The line is short and has a deadline: who would wait for
-longer than a person does is better told at once.
+Requests of one client are served in the order in which they came; clients take turns, so that a
+client with a hundred requests does not keep the others from their first. Few requests may wait, and
+not for long: a client is better refused at once than after longer than a person would wait.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ class WaitingRequests(Generic[T]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._joined: dict[T, tuple[bytes, float]] = {}  # in the order of joining
-        self._turns: dict[bytes, dict[T, None]] = {}  # clients, whose turn is next first
+        self._turns: dict[
+            bytes, dict[T, None]
+        ] = {}  # by client; the client whose turn is next is first
 
     def __len__(self) -> int:
         return len(self._joined)
 
     @property
     def oldest(self) -> float:
-        """When the first of those who wait joined."""
+        """When the request that has waited longest joined."""
         return next(iter(self._joined.values()))[1]
 
     def join(self, client: bytes, item: T, now: float) -> bool:
-        """Stand at the end of one's own; False when the line is full."""
+        """Let a client's request wait behind its others; False when too many requests wait."""
         if len(self._joined) >= self._most:
             return False
         self._joined[item] = (client, now)
@@ -40,7 +42,7 @@ class WaitingRequests(Generic[T]):
         return True
 
     def leave(self, item: T) -> None:
-        """Go away from wherever one stands."""
+        """Take a request out, wherever it stands."""
         client, _ = self._joined.pop(item)
         own = self._turns[client]
         del own[item]
@@ -48,7 +50,7 @@ class WaitingRequests(Generic[T]):
             del self._turns[client]
 
     def next(self) -> T:
-        """Take out who is next, and let that client's others wait for its next turn."""
+        """Take out the next request; the client's others wait for its next turn."""
         client, own = next(iter(self._turns.items()))
         item = next(iter(own))
         self.leave(item)
@@ -57,7 +59,7 @@ class WaitingRequests(Generic[T]):
         return item
 
     def late(self, before: float) -> list[T]:
-        """Take out all that joined by then."""
+        """Take out all requests that joined by then."""
         late: list[T] = []
         for item, (_, since) in self._joined.items():
             if since > before:
