@@ -353,7 +353,8 @@ class Http1Client(Client):
         self.deadline = inf
         exchange = Exchange.__new__(Exchange)
         exchange.begin(front, self, forward)
-        exchange.pin = pin
+        if pin is not None:
+            exchange.pin = pin
         self.exchange = exchange
         if front.total_timeout is not None:
             front.total_timeout.began(self)

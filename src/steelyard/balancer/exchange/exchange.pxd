@@ -67,7 +67,7 @@ cdef class Exchange(Requester):
     cdef _forget_body(self)
     cdef _body_progress(self)
     cdef bint _repeatable(self, Upstream upstream)
-    @cython.locals(pool=Pool, seconds=double, tally=Tally)
+    @cython.locals(counted=double, seconds=double, tally=Tally)
     cdef _measure(self, Upstream upstream, int status)
     cdef bint _closing(self)
     cdef _answer_progress(self, Downstream client, Upstream upstream)

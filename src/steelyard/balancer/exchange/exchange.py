@@ -400,9 +400,9 @@ class Exchange(Requester):
         seconds = monotonic() - self._began
         tally = upstream.worker.tally
         tally.first_byte(seconds, status)
-        pool = self._shared.pool
-        if pool.estimator is not None:
-            pool.measured(tally, seconds if status < FAULT else FAILED, upstream.line)
+        if self._shared.pool.estimator is not None:
+            counted = seconds if status < FAULT else FAILED
+            self._shared.pool.measured(tally, counted, upstream.line)
 
     def _front(self, count: int, opened: bool) -> Buffer:
         """What the client gets of the buffer: all, or what is to be had from its front."""

@@ -8,7 +8,7 @@ from math import inf
 
 import pytest
 
-from steelyard.balancer.downstream.http1 import Client
+from steelyard.balancer.downstream.client import Client
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, stage, until
 
 POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123"
