@@ -45,7 +45,7 @@ class AllOrNothing(build_ext):
 LIGHT = {"answer", "forward", "heads"}
 KEPT = {"freelist": 64}
 ACYCLIC = {"no_gc": True}
-MANNERS = {stem: {**KEPT, **ACYCLIC} for stem in LIGHT} | {"framing": ACYCLIC, "exchange": KEPT}
+MANNERS = {stem: {**KEPT, **ACYCLIC} for stem in LIGHT} | {"framing": ACYCLIC}
 
 
 def extensions():

@@ -12,7 +12,7 @@ import pytest
 
 from steelyard import purity
 
-ASK = "import steelyard.balancer.grammar as g, steelyard.select as s; print(g.__file__)"
+ASK = "import steelyard.balancer.http.grammar as g, steelyard.select as s; print(g.__file__)"
 
 
 def run(wish: str) -> subprocess.CompletedProcess[str]:

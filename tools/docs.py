@@ -14,6 +14,7 @@ from steelyard.config.document import document
 from steelyard.core.lifecycle import TABLE
 from steelyard.mesh.protocol import lifecycle, standing
 from tools.automaton import draw
+from tools.imports import SOURCE, draw_rooms, import_graph
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,7 +38,9 @@ def generated(root: Path) -> Iterator[tuple[Path, str]]:
     yield root / "docs/configuration.md", document()
     architecture = root / "docs/architecture.md"
     text = read(architecture) or "# Architecture\n\n## The life of a worker\n"
-    yield architecture, with_region(text, "automaton", draw(TABLE))
+    text = with_region(text, "automaton", draw(TABLE))
+    graph = import_graph(SOURCE, "steelyard.balancer")
+    yield architecture, with_region(text, "rooms", draw_rooms(graph, "steelyard.balancer"))
     decisions = root / "docs/decisions/README.md"
     text = read(decisions) or "# Decisions\n"
     yield decisions, with_region(text, "index", index(decisions.parent))

@@ -2,7 +2,8 @@
 
 It counts `import` statements anywhere in a module (inside functions and under TYPE_CHECKING, too)
 and the `cimport` statements of the `.pxd` file beside it. The argument is a package below
-`steelyard`; without an argument it is `balancer`.
+`steelyard`; without an argument it is `balancer`. docs/architecture.md has a drawing of the graph,
+which is made here.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ def main(arguments: Sequence[str]) -> int:
         edges = {module: sorted(found) for module, found in sorted(graph.items())}
         sys.stdout.write(json.dumps({"imports": edges, "cycles": cycles}, indent=2) + "\n")
         return 0
-    count = sum(map(len, graph.values()))
-    sys.stdout.write(f"{len(graph)} modules, {count} imports, {len(cycles)} cycles\n")
+    sys.stdout.write(f"{_figures(graph)}\n")
     for cycle in cycles:
         sys.stdout.write(f"  {len(cycle)} modules: {', '.join(cycle)}\n")
     return 0
@@ -75,6 +75,34 @@ def find_cycles(graph: Graph) -> list[list[str]]:
         if module not in index:
             visit(module)
     return sorted(cycles, key=lambda cycle: (-len(cycle), cycle))
+
+
+def room_imports(graph: Graph, package: str) -> dict[tuple[str, str], int]:
+    """How many imports lead from one room of the package to another.
+
+    A room is a package or a module right inside the package.
+    """
+    rooms = {module: module.removeprefix(f"{package}.").split(".")[0] for module in graph}
+    found: dict[tuple[str, str], int] = {}
+    for module in sorted(graph):
+        for other in sorted(graph[module]):
+            pair = rooms[module], rooms[other]
+            if pair[0] != pair[1]:
+                found[pair] = found.get(pair, 0) + 1
+    return found
+
+
+def draw_rooms(graph: Graph, package: str) -> str:
+    """A diagram of the rooms, with the number of imports on each arrow."""
+    edges = sorted(room_imports(graph, package).items())
+    arrows = [f"    {one} -->|{count}| {other}" for (one, other), count in edges]
+    figures = f"{_figures(graph)} (`python -m tools.imports`)."
+    return "\n".join(["```mermaid", "flowchart TD", *arrows, "```", "", figures])
+
+
+def _figures(graph: Graph) -> str:
+    imports, cycles = sum(map(len, graph.values())), len(find_cycles(graph))
+    return f"{len(graph)} modules, {imports} imports, {cycles} cycles"
 
 
 def _name(source: Path, file: Path) -> str:

@@ -16,19 +16,24 @@ from pathlib import Path
 from types import ModuleType
 
 VARIABLE = "STEELYARD_PURE"
-PACKAGES = ("steelyard.balancer", "steelyard.select")
-WITNESS = Path(__file__).parent / "balancer" / "loop"  # either all modules are compiled, or none
+PACKAGES = ("steelyard.balancer", "steelyard.select")  # with the packages inside them
+_PREFIXES = tuple(f"{package}." for package in PACKAGES)
+# Either all modules are compiled, or none.
+WITNESS = Path(__file__).parent / "balancer" / "io" / "loop"
 
 
 class PureFinder:
-    """Finds the modules of our compiled packages by their source."""
+    """Finds the modules of our compiled packages, and of packages inside them, by their source.
+
+    A package itself is left to the ordinary finder: only modules are compiled.
+    """
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         package, _, module = name.rpartition(".")
-        if package not in PACKAGES:
+        if not f"{package}.".startswith(_PREFIXES):
             return None
         for place in path or ():
             source = Path(place, module + ".py")

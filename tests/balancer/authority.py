@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from steelyard.balancer.identity import Pair
+from steelyard.balancer.downstream.identity import Pair
 
 PEM = serialization.Encoding.PEM
 DAY = timedelta(days=1)

@@ -10,14 +10,14 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from steelyard.balancer.answer import Answer
-from steelyard.balancer.date import Date
-from steelyard.balancer.fields import BadMessageError
-from steelyard.balancer.forward import Forward
-from steelyard.balancer.framing import ChunkedBody
-from steelyard.balancer.grammar import END, Reader, skip_empty_lines
-from steelyard.balancer.heads import AnswerHead, RequestHead
-from steelyard.balancer.origin import Manner, Origin
+from steelyard.balancer.exchange.answer import Answer
+from steelyard.balancer.exchange.forward import Forward
+from steelyard.balancer.http.date import Date
+from steelyard.balancer.http.fields import BadMessageError
+from steelyard.balancer.http.framing import ChunkedBody
+from steelyard.balancer.http.grammar import END, Reader, skip_empty_lines
+from steelyard.balancer.http.heads import AnswerHead, RequestHead
+from steelyard.balancer.http.origin import Manner, Origin
 
 LIMIT = 32 * 1024
 FIELDS = 100

@@ -23,10 +23,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-from steelyard.balancer.counters import Bell
-from steelyard.balancer.loop import IN, Handler, Loop
+from steelyard.balancer.io.loop import IN, Handler, Loop
 from steelyard.balancer.plane import Plane
-from steelyard.balancer.table import Directory, Place, Table
+from steelyard.balancer.pool.counters import Bell
+from steelyard.balancer.pool.table import Directory, Place, Table
 from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
@@ -346,7 +346,7 @@ class Stage:
         table = self.table(*entries, epoch=epoch)
         self.plane.offer(table)
         if self.thread.is_alive():
-            until(lambda: self.plane.table is table)
+            until(lambda: self.plane.pool.table is table)
 
     def table(self, *entries: Entry, epoch: str = "e") -> Table:
         """The table of the next queue."""
@@ -423,7 +423,7 @@ class Stage:
         for worker in self.workers:
             worker.close()
         assert self.inflight() == 0, "an in-flight count leaked"
-        assert not self.plane.clients, "a client leaked"
+        assert not self.plane.front.clients, "a client leaked"
         assert not any(worker.idle for worker in self.directory), "an idle connection leaked"
         for worker in self.workers:
             for error in worker.errors:

@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from steelyard.balancer.listener import Listener
-from steelyard.balancer.overdue import Overdue
+from steelyard.balancer.downstream.listener import Listener
+from steelyard.balancer.downstream.total_timeout import TotalTimeout
 from steelyard.balancer.plane import HURRIED, UNHURRIED
 from steelyard.core.lifecycle import State
 from steelyard.select.ring import default_size
@@ -147,7 +147,7 @@ def test_no_more_clients_than_allowed() -> None:
         third.send(GET)
         first.send(GET)
         assert first.answer().status == 200
-        assert len(s.plane.clients) == 2
+        assert len(s.plane.front.clients) == 2
         first.sock.close()
         assert third.answer().status == 200
         second.sock.close()
@@ -195,7 +195,7 @@ def test_a_bug_costs_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error of ours ends the connection it happened on, and nothing else."""
     with stage(always(), total_timeout=30) as s, s.call() as client:
         with monkeypatch.context() as patch:
-            patch.setattr(Overdue, "began", lambda *_: 1 / 0)
+            patch.setattr(TotalTimeout, "began", lambda *_: 1 / 0)
             client.send(GET)
             assert client.ended()
         assert s.get().status == 200
@@ -254,7 +254,7 @@ def test_stop_lets_bodies_finish() -> None:
         client.send(POST)
         until(lambda: s.inflight() == 1)
         s.plane.stop()
-        until(lambda: s.plane.draining)
+        until(lambda: s.plane.front.draining)
         client.send(b"body")
         assert client.answer().get(b"connection") == b"close"
         s.thread.join(10)
@@ -264,9 +264,9 @@ def test_stop_lets_bodies_finish() -> None:
 def test_stop_serves_who_has_just_connected() -> None:
     """A client that was accepted, but whose request is on its way, gets its answer."""
     with stage(always()) as s, s.call() as client:
-        until(lambda: len(s.plane.clients) == 1)
+        until(lambda: len(s.plane.front.clients) == 1)
         s.plane.stop()
-        until(lambda: s.plane.draining)
+        until(lambda: s.plane.front.draining)
         client.send(GET)
         assert client.answer().get(b"connection") == b"close"
 
@@ -280,7 +280,7 @@ def test_stop_accepts_nobody_new() -> None:
         (listener,) = (one for one in s.handlers() if isinstance(one, Listener))
         with listener._sock.dup() as another:
             s.plane.stop()
-            until(lambda: s.plane.draining)
+            until(lambda: s.plane.front.draining)
             with s.call() as late:
                 late.send(GET)
                 go.set()
@@ -295,8 +295,8 @@ def test_a_port_that_everybody_has_left_is_closed() -> None:
         client.send(GET)
         until(lambda: s.inflight() == 1)
         s.plane.stop()
-        until(lambda: s.plane.draining)
-        s.plane.offer(s.plane.table)  # a round of the loop, after which sockets are closed
+        until(lambda: s.plane.front.draining)
+        s.plane.offer(s.plane.pool.table)  # a round of the loop, after which sockets are closed
         until(lambda: refused(s.port))
 
 
@@ -337,9 +337,9 @@ def test_a_stop_cuts_nobody_whom_a_reload_left_to_finish() -> None:
         client.send(GET)
         until(lambda: s.inflight() == 1)
         s.plane.replace()
-        until(lambda: s.plane.patience == UNHURRIED)
+        until(lambda: s.plane.front.patience == UNHURRIED)
         s.plane.stop()
-        until(lambda: s.plane.patience == HURRIED)
+        until(lambda: s.plane.front.patience == HURRIED)
         go.set()
         answer = client.answer()
         assert (answer.status, answer.get(b"connection")) == (200, b"close")
@@ -350,7 +350,7 @@ def test_who_is_idle_has_longer_where_others_serve() -> None:
     with stage(always()) as s, s.call() as wire:
         wire.send(GET)
         assert wire.answer().status == 200
-        [client] = s.plane.clients
+        [client] = s.plane.front.clients
         idle, began = client.deadline, s.plane.loop.now
         s.plane.replace()
         until(lambda: client.deadline != idle)

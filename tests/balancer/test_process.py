@@ -18,13 +18,13 @@ import pytest
 
 from steelyard.balancer.process import fixed_queue
 from steelyard.errors import UsageError
+from tests.balancer.control.test_agent_link import TOKEN, FakeAgent, queue
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, Play, ScriptedWorker, Wire, always, until
-from tests.balancer.test_feed import TOKEN, FakeAgent, queue
 
 PROGRAM = """
 import logging, sys
 from pathlib import Path
-from steelyard.balancer.feed import AgentSource
+from steelyard.balancer.control.agent_link import AgentSource
 from steelyard.balancer.process import fixed_queue, run_balancer
 from steelyard.config.settings import Gateway
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
-from steelyard.balancer.counters import Bell, Tally
-from steelyard.balancer.gauge import GAUGES, assume, forget
+from steelyard.balancer.pool.counters import Bell, Tally
+from steelyard.balancer.pool.latency import ESTIMATORS, assume, forget
 from tests.laws.drive import Pick, picker
 
-TEND = 0.5  # seconds, as in balancer/control.py
+TEND = 0.5  # seconds, as in balancer/control/control.py
 QUICK = 0.0005  # seconds that a failure takes
 NEVER = float("inf")
 
@@ -50,7 +50,7 @@ class View(Tally):
     """What one balancer knows of a server."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(Bell(), None)  # type: ignore[arg-type]
+        super().__init__(Bell())
         self._name = name
 
     @property
@@ -87,12 +87,12 @@ class Balancer:
         self.views = [View(f"m{number}") for number in range(len(weights))]
         self.pick: Pick = picker(policy, self.views, weights, seed)
         self.index = {id(view): number for number, view in enumerate(self.views)}
-        self._gauge = GAUGES.get(policy)
+        self._gauge = ESTIMATORS.get(policy)
         self._answers = 0
         self._tended = 0.0
 
     def answered(self, view: View, seconds: float, joined: int, now: float) -> None:
-        """Measure an answer, as `Plane.measured` does."""
+        """Measure an answer, as `Pool.measured` does."""
         self._answers += 1
         view.requests += 1
         view.inflight -= 1

@@ -13,9 +13,9 @@ from steelyard.supervisor import reload
 from steelyard.supervisor.plan import Order, agent_link
 from steelyard.supervisor.supervise import Supervisor
 from tests.balancer.authority import issue
+from tests.balancer.control.test_agent_link import TOKEN, FakeAgent, queue
 from tests.balancer.secure import secured
 from tests.balancer.stage import GET, OK, PATIENCE, Conn, ScriptedWorker, always, until
-from tests.balancer.test_feed import TOKEN, FakeAgent, queue
 from tests.e2e.load import Load
 from tests.ports import free_port
 from tests.supervisor.proxy import LONG, Proxy

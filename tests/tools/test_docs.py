@@ -81,11 +81,13 @@ def test_text_around_a_region_is_kept(tmp_path: Path) -> None:
     """Only the text between the marks is replaced."""
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs/architecture.md"
-    page.write_text("above\n<!-- generated: automaton -->\nold\n<!-- end -->\nbelow\n")
+    first = "above\n<!-- generated: automaton -->\nold\n<!-- end -->\n"
+    page.write_text(first + "between\n<!-- generated: rooms -->\nold\n<!-- end -->\nbelow\n")
     main([], tmp_path)
     text = page.read_text()
     assert text.startswith("above\n<!-- generated: automaton -->\n```mermaid\n")
-    assert text.endswith("|\n<!-- end -->\nbelow\n")
+    assert "|\n<!-- end -->\nbetween\n<!-- generated: rooms -->\n```mermaid\n" in text
+    assert text.endswith(".\n<!-- end -->\nbelow\n")
     assert "old" not in text
 
 

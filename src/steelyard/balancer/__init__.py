@@ -1,19 +1,15 @@
 """The data plane: takes clients' requests and forwards each to a worker.
 
-process   one balancer process: a data thread (plane) and a control thread (control)
-plane     loop + listener + clients; a stop without loss.  loop: epoll, sweep.  stream: a socket
-client    a client's connection: heads in, one exchange at a time.  farewell: a close in two steps
-exchange  one request's life.  tunnel: what an upgraded one becomes
-dial      which worker, and which next.  upstream: a connection to one
-forward   client's bytes → worker's bytes.  answer: worker's bytes → client's bytes.  No sockets
-grammar   strict heads, read from bytes.  heads: what was read.  start_line, authority: their parts
-fields    lines, and what their names mean.  framing: bodies.  headers: what goes out instead
-origin    who a request is from, and whom to believe.  greeting, proxy_protocol: told by a proxy
-refusals  our own answers.  journal: notes of requests.  access_log: what is written of them
-crowd     connections per client.  overdue: exchanges that take too long.  pace: slow bodies
-table     who gets new requests, made by the directory.  worker: address, tally, idle pool
-slowstart a new worker's weight.  gauge: how long a worker takes
-ejection  who is left alone for a while.  budget: how many retries there are
-line      requests that wait for a worker to have room
-feed      queues in, reports out.  intake, resolver: queue → table.  reporter, counters: → report
+A room imports only from rooms below it; `make check` and a test keep it so.
+
+process      one balancer process: a data thread (plane), a control thread (control), and signals
+orphan       a balancer whose supervisor is gone: it serves on, and hands its sockets over
+signals      signals as events of the loop
+plane        puts a loop, a pool and a front together, and stops them without a loss
+control      the second thread: queues in, reports out, access log, renewal of certificates
+downstream   clients: the listener, their connections, and the limits that hold for them
+exchange     one request and its answer, or the tunnel that both become
+pool         the workers of one application, and the requests that wait for one of them
+http         HTTP/1.1 as bytes: no socket is touched there
+io           the epoll loop, sockets, system calls, TLS
 """

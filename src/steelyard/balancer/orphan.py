@@ -15,7 +15,7 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
-from steelyard.balancer.loop import IN, Handler
+from steelyard.balancer.io.loop import IN, Handler
 from steelyard.balancer.plane import Plane
 from steelyard.handover import give, listen_at
 
@@ -92,6 +92,6 @@ class HandOver(Handler):
 
     def _open_sockets(self) -> list[socket.socket]:
         """None when this balancer drains: it has closed its sockets, or is about to."""
-        if self._plane.draining:
+        if self._plane.front.draining:
             return []
         return [sock for sock in self._sockets if sock.fileno() >= 0]

@@ -1,42 +1,26 @@
 """Plane: the data plane of one process. All of it runs in one thread.
 
-The control thread reaches in at three points only, each a swapped reference: `offer` (a new
-table), `stop`, and `identity` (new certificates), which is looked at with each new client.
+A plane puts the parts together: a loop, the pool of an application's workers, the front that
+clients come to, and the listeners. It also stops them without a loss. The control thread reaches
+into the data thread at three points only, each a swapped reference: `offer` (a new table), `stop`,
+and `Front.identity` (new certificates).
 """
 
 from __future__ import annotations
 
 import logging
-import secrets
 import socket
-import sys
 from math import inf
 
-from steelyard.balancer.budget import Budget
-from steelyard.balancer.client import Client
-from steelyard.balancer.counters import Bell, Tally
-from steelyard.balancer.crowd import Crowd
-from steelyard.balancer.date import Date
-from steelyard.balancer.dial import Dial
-from steelyard.balancer.dismissal import NOTICE, dismiss
-from steelyard.balancer.ejection import Ejector
-from steelyard.balancer.exchange import Exchange
-from steelyard.balancer.gauge import GAUGES, assume, by_pace
-from steelyard.balancer.grammar import Reader
-from steelyard.balancer.identity import load_identity
-from steelyard.balancer.journal import Journal
-from steelyard.balancer.limits import Limits
-from steelyard.balancer.line import Line
-from steelyard.balancer.listener import Listener
-from steelyard.balancer.loop import Loop, Waker
-from steelyard.balancer.origin import Manner
-from steelyard.balancer.overdue import Overdue
-from steelyard.balancer.silence import break_silent
-from steelyard.balancer.sticky import make_sticky
-from steelyard.balancer.table import EMPTY, Table
-from steelyard.balancer.worker import Worker
+from steelyard.balancer.downstream.front import Front
+from steelyard.balancer.downstream.listener import Listener
+from steelyard.balancer.exchange.dismissal import NOTICE, dismiss
+from steelyard.balancer.exchange.vanished import break_vanished
+from steelyard.balancer.io.loop import Loop, Waker
+from steelyard.balancer.pool.counters import Bell
+from steelyard.balancer.pool.pool import Pool
+from steelyard.balancer.pool.table import EMPTY, Table
 from steelyard.config.settings import Gateway
-from steelyard.select import KEYED
 
 log = logging.getLogger(__name__)
 
@@ -48,93 +32,35 @@ UNHURRIED = 5.0
 
 
 class Plane:
-    """What clients and exchanges share: the loop, the limits and the present table."""
+    """One loop, one pool and one front, from the first client to the last."""
 
     __slots__ = (
         "_end",
-        "_listeners",
         "_offered",
         "_replaced",
         "_stops",
         "_waker",
-        "bell",
-        "budget",
-        "clients",
-        "crowd",
-        "date",
-        "dial",
-        "draining",
-        "ejector",
-        "gauge",
-        "greeted",
-        "identity",
-        "journal",
-        "keyed",
-        "limits",
-        "line",
+        "front",
         "loop",
-        "manner",
-        "overdue",
-        "own",
-        "paced",
-        "patience",
-        "reader",
-        "refused",
-        "room",
-        "scheme",
+        "pool",
         "settings",
-        "sticky",
-        "table",
-        "unshaken",
-        "waiting_since",
     )
 
     def __init__(self, settings: Gateway, listener: socket.socket, bell: Bell) -> None:
         self.settings = settings
-        self.limits = Limits(settings)
-        self.reader = Reader(settings.head, settings.fields)
-        self.date = Date()
-        trusted = settings.trusted_proxies
-        self.manner = Manner(settings.forwarded, trusted, secrets.token_hex(6).encode())
-        self.keyed = settings.policy in KEYED  # the policy wants to know who asks
-        self.gauge = GAUGES.get(settings.policy)  # None: nobody asks how long a worker takes
-        # The gauge of the default policy is called by name: as a C function when compiled.
-        self.paced = settings.policy == "shortest_wait"
-        self.greeted = settings.proxy_protocol == "on"  # by trusted proxies
-        self.identity = load_identity(settings.pairs) if settings.tls_cert else None
-        self.scheme = b"http" if self.identity is None else b"https"  # of clients
-        self.room = settings.worker_concurrency or sys.maxsize  # exchanges at once, per worker
-        self.line: Line[Exchange] = Line(settings.waiting)
-        self.waiting_since = inf  # when the first of the line joined it
-        self.bell = bell
-        self.dial = Dial(self)
         self.loop = Loop(_sweep_every(settings))
-        self.budget = Budget(settings.retry_budget / 100, self.loop.now)
-        self.ejector = Ejector(settings.eject_after, settings.eject_first, settings.eject_longest)
-        self.journal = None if settings.access_log is None else Journal()
-        self.crowd = (
-            None if settings.client_connections is None else Crowd(settings.client_connections)
-        )
-        self.sticky = make_sticky(settings)
-        whole = settings.total_timeout
-        self.overdue = None if whole is None else Overdue(self.loop, whole)
-        self.table: Table = EMPTY
-        self.clients: set[Client] = set()
-        self.draining = False
-        self.patience = inf  # while draining: for a client's next request to arrive
-        self.refused = 0  # requests that found no worker
-        self.unshaken = 0  # clients that did not get through the TLS handshake
-        self.own: dict[int, int] = {}  # answers of our own, by status
+        self.pool = Pool(settings, self.loop, bell)
+        self.front = Front(settings, self.pool)
         self._offered: Table = EMPTY
         self._replaced = False
         self._stops = 0
-        self._end = inf  # while draining: of all that is open
+        self._end = inf  # while draining: when all that is still open is cut off
         self._waker = Waker(self.loop, self)
-        self._listeners = [Listener(self, listener)]
+        Listener(self.front, listener)
 
     def accept_from(self, listener: socket.socket) -> None:
         """Take clients from one more socket; before `run`."""
-        self._listeners.append(Listener(self, listener))
+        Listener(self.front, listener)
 
     # From any thread
 
@@ -149,7 +75,7 @@ class Plane:
         self._waker.wake()
 
     def replace(self) -> None:
-        """Others serve the port: end when the clients that are here have."""
+        """Others serve the port: end when the clients that are here have left."""
         self._replaced = True
         self._waker.wake()
 
@@ -161,13 +87,14 @@ class Plane:
         try:
             self.loop.run()
         finally:
-            for client in list(self.clients):
+            for client in list(self.front.clients):
                 client.abort()
             self.loop.close()
 
     def woken(self) -> None:
+        """Look at what other threads asked for."""
         table = self._offered
-        if table is not self.table:
+        if table is not self.pool.table:
             self._serve_from(table)
         if self._stops > 1:
             self._cut_off()
@@ -184,127 +111,37 @@ class Plane:
         else:
             self._cut_off()
 
-    def _cut_off(self) -> None:
-        if self.clients:
-            log.warning("%d clients are cut off by the stop", len(self.clients))
-        self.loop.running = False
-
-    def stand_in_line(self, exchange: Exchange, since: float) -> bool:
-        """Let an exchange wait for a worker with room; False when too many do.
-
-        Whether there is room is looked at after every round of events, of which there is one per
-        sweep at least: what made room, the end of an exchange, of an ejection or a new table,
-        need not be known.
-        """
-        if not self.line.join(exchange.asker, exchange, since):
-            return False
-        self.loop.chore = self.serve_line
-        self.waiting_since = min(since, self.waiting_since)
-        return True
-
-    def serve_line(self) -> None:
-        """Begin those that a worker has room for; send away those that waited too long."""
-        line = self.line
-        for exchange in line.late(self.loop.now - self.settings.waiting_time):
-            exchange.on_wait_over()
-        for _ in range(len(line)):  # at most once each: one that fails at once may come back
-            if not line or not self._has_room():
-                break
-            line.next().on_turn()
-        self.waiting_since = line.oldest if line else inf
-        if not line:
-            self.loop.chore = None
-
-    def _has_room(self) -> bool:
-        """An empty table has, so that nobody waits for a worker that may never come."""
-        now, room, serving = self.loop.now, self.room, self.table.serving
-        return not serving or any(
-            worker.tally.inflight < room and worker.record.until <= now for worker in serving
-        )
-
-    def measured(self, tally: Tally, seconds: float, line: int) -> None:
-        """A worker took so long to answer a request that joined a line of so many (`gauge`)."""
-        if self.gauge is None:
-            return
-        known = tally.seen
-        if self.paced:
-            by_pace(tally, seconds, line, self.loop.now)
-        else:
-            self.gauge(tally, seconds, line, self.loop.now)
-        if not known:
-            assume([worker.tally for worker in self.table.serving])
-
-    def struck(self, worker: Worker) -> None:
-        """A worker failed a request."""
-        record = worker.record
-        if self.ejector.failed(record, self.loop.now):
-            worker.tally.ejections += 1
-            log.warning(
-                "%s failed %d times in a row: left out for %g s",
-                worker.name,
-                record.strikes,
-                record.backoff,
-            )
-
-    def redeemed(self, worker: Worker) -> None:
-        """A worker that had failed gave a whole answer."""
-        if worker.record.until:
-            log.warning("%s answers again", worker.name)
-        self.ejector.succeeded(worker.record)
-
-    def admit(self, sock: socket.socket, peer: str) -> None:
-        """A client has come."""
-        client = Client(self, sock, peer)
-        self.clients.add(client)
-        if self.crowd is not None:
-            self.crowd.admit(client)
-
-    def client_left(self, client: Client) -> None:
-        """A connection ended: there may be room for another, or nothing left to wait for."""
-        self.clients.discard(client)
-        if self.crowd is not None:
-            self.crowd.left(client)
-        if self.overdue is not None:
-            self.overdue.left(client)
-        if not self.draining:
-            for listener in self._listeners:
-                listener.resume()
-        elif not self.clients:
-            self.loop.running = False
-
     def _serve_from(self, table: Table) -> None:
-        for worker in self.table.serving - table.serving:
-            worker.leave()
-        for worker in table.serving:
-            worker.serving = True
-        if table.serving != self.table.serving:
-            self.ejector.fleet([worker.record for worker in table.serving])
-        if self.sticky is not None:
-            self.sticky.serve(table.serving)
-        self.table = table
+        self.pool.serve(table)
         if table.closing:
             dismiss(self.loop, table.closing)
         if table.ended:
-            break_silent(self.loop, table.ended)
-        self.bell.ring()
+            break_vanished(self.loop, table.ended)
+        self.pool.bell.ring()
+
+    def _cut_off(self) -> None:
+        if self.front.clients:
+            log.warning("%d clients are cut off by the stop", len(self.front.clients))
+        self.loop.running = False
 
     def _drain(self, patience: float) -> None:
         """Asked again, in more of a hurry, open exchanges still have the time they had."""
-        if not self.draining:
+        front = self.front
+        if not front.draining:
             self._leave()
-        if patience < self.patience:
-            self.patience = patience
-            for client in list(self.clients):
+        if patience < front.patience:
+            front.patience = patience
+            for client in list(front.clients):
                 client.hasten()
-        if not self.clients:
+        if not front.clients:
             self.loop.running = False
 
     def _leave(self) -> None:
-        for listener in self._listeners:
-            listener.leave()
-        self.draining = True
-        log.info("stopping: %d clients have %g s", len(self.clients), self.settings.drain)
-        drain = self.settings.drain
+        front, drain = self.front, self.settings.drain
+        for entrance in front.entrances:
+            entrance.leave()
+        front.draining = True
+        log.info("stopping: %d clients have %g s", len(front.clients), drain)
         self._end = self.loop.now + drain
         self._waker.deadline = self._end - min(NOTICE, drain / 2)
 

@@ -9,13 +9,13 @@ import socket
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
-from steelyard.balancer.access_log import AccessLog
-from steelyard.balancer.control import Control
-from steelyard.balancer.counters import Bell
-from steelyard.balancer.feed import AgentSource
-from steelyard.balancer.identity import hush
+from steelyard.balancer.control.access_log_writer import AccessLogWriter
+from steelyard.balancer.control.agent_link import AgentSource
+from steelyard.balancer.control.control import Control
+from steelyard.balancer.downstream.identity import hush
 from steelyard.balancer.orphan import Orphan, Will
 from steelyard.balancer.plane import Plane
+from steelyard.balancer.pool.counters import Bell
 from steelyard.balancer.signals import Signals
 from steelyard.config.settings import Gateway
 from steelyard.config.values import WORKER, parse_worker
@@ -25,7 +25,7 @@ from steelyard.errors import UsageError
 
 log = logging.getLogger(__name__)
 
-FAREWELL = 3.0  # for the last report; the agent may be gone
+LAST_WORDS = 3.0  # seconds for the last report and the access log; the agent may be gone
 
 
 def run_balancer(
@@ -50,9 +50,9 @@ def run_balancer(
     for sock in others:
         plane.accept_from(sock)
     Signals(plane)
-    if plane.identity is not None:
+    if plane.front.identity is not None:
         sys.unraisablehook = hush
-    control = Control(plane, balancer_id, source, random.Random(), board)
+    control = Control(plane.front, plane.offer, balancer_id, source, random.Random(), board)
     writer = _access_log(settings, plane)
     knows = control.start()
     gc.freeze()  # what lives until the end need not be looked through again and again
@@ -62,15 +62,16 @@ def run_balancer(
         log.info("serving")
         plane.run()
     if writer is not None:
-        writer.finish(FAREWELL)
-    control.finish(FAREWELL)
+        writer.finish(LAST_WORDS)
+    control.finish(LAST_WORDS)
     log.info("stopped")
 
 
-def _access_log(settings: Gateway, plane: Plane) -> AccessLog | None:
-    if settings.access_log is None or plane.journal is None:
+def _access_log(settings: Gateway, plane: Plane) -> AccessLogWriter | None:
+    access_log = plane.front.access_log
+    if settings.access_log is None or access_log is None:
         return None
-    writer = AccessLog(settings.access_log, settings.access_log_format, plane.journal)
+    writer = AccessLogWriter(settings.access_log, settings.access_log_format, access_log)
     writer.start()
     return writer
 

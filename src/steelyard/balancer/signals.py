@@ -12,7 +12,7 @@ import signal
 from math import inf
 from types import FrameType
 
-from steelyard.balancer.loop import IN, Handler
+from steelyard.balancer.io.loop import IN, Handler
 from steelyard.balancer.plane import Plane
 
 STOP = (signal.SIGTERM, signal.SIGINT)
@@ -42,8 +42,8 @@ class Signals(Handler):
                 self._plane.stop()
             elif number == signal.SIGUSR2:
                 self._plane.replace()
-            elif number == signal.SIGUSR1 and self._plane.journal is not None:
-                self._plane.journal.reopen = True
+            elif number == signal.SIGUSR1 and self._plane.front.access_log is not None:
+                self._plane.front.access_log.reopen = True
 
     def expire(self) -> None:
         """It waits for ever."""

@@ -149,7 +149,7 @@ async def _knock(store: Store) -> None:
 def _certificates(settings: Settings) -> Iterator[Finding]:
     if not settings.gateway.tls_cert:
         return
-    from steelyard.balancer.identity import CertificateError, concerns, load_identity
+    from steelyard.balancer.downstream.identity import CertificateError, concerns, load_identity
 
     try:
         identity = load_identity(settings.gateway.pairs)

@@ -98,7 +98,7 @@ def with_secret(settings: Settings) -> Settings:
     if path is None:
         path = settings.state.expanduser() / "sticky"
         ensure_token(path)
-    from steelyard.balancer.sticky import read_secret
+    from steelyard.balancer.pool.sticky import read_secret
 
     read_secret(path)  # raises now, before anything is started
     gateway = settings.gateway.model_copy(update={"sticky_secret": path.resolve()})
@@ -109,7 +109,7 @@ def require_certificates(settings: Settings) -> None:
     """Raise if a certificate cannot be loaded; warn of what clients may reject."""
     if not settings.gateway.tls_cert:
         return
-    from steelyard.balancer.identity import concerns, load_identity
+    from steelyard.balancer.downstream.identity import concerns, load_identity
 
     for concern in concerns(load_identity(settings.gateway.pairs)):
         typer.secho(f"warning: {concern}", err=True, fg="yellow")

@@ -74,7 +74,7 @@ def _lead(role: Role) -> None:
 
 
 def _balance(role: Role) -> None:
-    from steelyard.balancer.feed import AgentSource
+    from steelyard.balancer.control.agent_link import AgentSource
     from steelyard.balancer.orphan import Will
     from steelyard.balancer.process import run_balancer
 

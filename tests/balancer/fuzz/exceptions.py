@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from steelyard.balancer.grammar import skip_empty_lines
+from steelyard.balancer.http.grammar import skip_empty_lines
 
 _KNOWN = frozenset(
     b"GET HEAD POST PUT DELETE OPTIONS PATCH TRACE CONNECT COPY LOCK MKCOL MOVE PROPFIND PROPPATCH "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from steelyard.balancer.fields import TOKEN
+from steelyard.balancer.http.fields import TOKEN
 from tests.balancer.cases import CASES
 
 VISIBLE = bytes(range(0x21, 0x7F)).decode()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.balancer.fields import BadMessageError
-from steelyard.balancer.framing import ChunkedBody, chunk, last_chunk
+from steelyard.balancer.http.fields import BadMessageError
+from steelyard.balancer.http.framing import ChunkedBody, chunk, last_chunk
 from tests.balancer import reading
 from tests.balancer.fuzz import recipes
 from tests.balancer.fuzz.budget import bounded

@@ -1,0 +1,27 @@
+"""Dismissal: tunnels that will be cut soon are closed before, where their protocol has a message
+for it (`Tunnel.dismiss`)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+
+from steelyard.balancer.exchange.tunnel import Side
+from steelyard.balancer.io.loop import Loop
+from steelyard.balancer.pool.upstream import Upstream
+from steelyard.balancer.pool.worker import Worker
+
+log = logging.getLogger(__name__)
+
+NOTICE = 5.0  # seconds before the balancer's end in which tunnels are dismissed
+
+
+def dismiss(loop: Loop, workers: Collection[Worker] | None = None) -> None:
+    """Close all WebSockets, or only those with these workers; each is dismissed once."""
+    count = 0
+    for handler in loop.handlers():
+        if isinstance(handler, Side) and isinstance(handler.stream, Upstream):
+            wanted = workers is None or handler.stream.worker in workers
+            count += wanted and handler.dismiss()
+    if count:
+        log.info("%d WebSockets are told that their end is near", count)

@@ -1,0 +1,17 @@
+"""What clients get with their connection."""
+
+from __future__ import annotations
+
+from tests.balancer.stage import GET, always, stage, unacknowledged, until
+
+SIZE = 16 * 2**20
+
+
+def test_the_kernel_holds_little_for_a_slow_reader() -> None:
+    """A window beyond what the client takes, not a send buffer's 4 MiB."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % SIZE + bytes(SIZE)
+    with stage(always(answer)) as s, s.call(receive_buffer=4096) as slow:
+        slow.send(GET)
+        until(lambda: any(client.pending for client in s.plane.front.clients))
+        (client,) = s.plane.front.clients
+        assert unacknowledged(client.sock) < 2**20
