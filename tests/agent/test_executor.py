@@ -101,6 +101,22 @@ async def test_a_kill_does_not_wait_for_a_stop(slow: Slow):
     await desk.executor.close()
 
 
+async def test_the_end_waits_for_a_stop_that_a_kill_overtook(slow: Slow):
+    """Otherwise the stop would go on after the runtime is closed, or vanish in the middle."""
+    desk = Desk(slow)
+    await StubRuntime.start(slow, "a")
+    desk.executor.stop("a")
+    assert await slow.begun.get() == "stop a within 5 s"
+    desk.executor.kill("a")
+    assert await slow.begun.get() == "stop a within 0 s"
+    await settled()
+    closing = asyncio.create_task(desk.executor.close())
+    await settled()
+    assert not closing.done()
+    slow.go_on.set()
+    await closing
+
+
 async def test_workers_do_not_wait_for_each_other(slow: Slow):
     """Only commands for the same worker have an order."""
     desk = Desk(slow)

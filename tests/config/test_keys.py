@@ -92,3 +92,9 @@ def test_every_key_and_section_has_a_meaning() -> None:
     """A key without a description would be an empty cell in the documentation."""
     assert all(key.description.endswith(".") for key in every_key())
     assert all(section_meanings().values())
+
+
+def test_bounds_below_none_are_kept() -> None:
+    """The document and the errors tell the bounds of `Annotated[…, Field(…)] | None`."""
+    assert keys()["scaling.target_utilization"].bounds == "> 0 and ≤ 100"
+    assert keys()["gateway.client_connections"].bounds == "≥ 1"

@@ -106,6 +106,14 @@ STEPS = st.lists(
 )
 
 
+def test_a_worker_that_a_silent_process_still_lists_keeps_its_name() -> None:
+    """A process that sends nothing for long still counts; its workers are not forgotten."""
+    accounts = Accounts()
+    accounts.put(1, account(work("a", 3)), 0.0)
+    accounts.put(2, account(work("b", 1)), KEEP + 1)
+    assert answers(accounts) == {"a": 3, "b": 1}
+
+
 @given(STEPS)
 def test_no_sum_ever_falls(steps: list[tuple[int, str, int]]) -> None:
     """The sum is exact in any order of work, dropped workers and deaths of processes."""

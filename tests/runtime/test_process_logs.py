@@ -36,3 +36,18 @@ async def test_the_log_of_a_living_worker_is_rotated_and_followed(tmp_path: Path
     assert first.at is not None
     assert second.at is not None
     assert second.at >= first.at
+
+
+async def test_a_last_line_without_a_newline_is_one_of_the_last_lines(tmp_path: Path) -> None:
+    """`logs -n 2` shows two lines, whether the worker has ended its last line or not."""
+    runtime = process_runtime(tmp_path, ("sh", "-c", "printf 'a\nb\nc'; exec sleep 600"))
+    await runtime.open()
+    try:
+        await runtime.start("one")
+        await until(lambda: asyncio.sleep(0, (tmp_path / "logs" / "one.log").stat().st_size == 5))
+        for last, wanted in ((2, ["b", "c"]), (0, []), (9, ["a", "b", "c"])):
+            lines = runtime.lines("one", last, lambda line: True, follow=False)
+            assert [line.text async for line in lines] == wanted
+    finally:
+        await runtime.close()
+        kill_marked(tmp_path)

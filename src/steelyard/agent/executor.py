@@ -39,7 +39,8 @@ class Executor:
         self._tell = tell
         self._check = check
         self._grace = grace
-        self._last: dict[str, asyncio.Task[None]] = {}
+        self._last: dict[str, asyncio.Task[None]] = {}  # what the next one for a worker waits for
+        self._tasks: set[asyncio.Task[None]] = set()  # all that run: a kill overtakes a stop
         self._starting: dict[str, asyncio.Task[None]] = {}
 
     def start(self, name: str) -> None:
@@ -52,27 +53,32 @@ class Executor:
 
     def kill(self, name: str) -> None:
         """Kill a worker: after its start, if that is under way, but without waiting for a stop."""
-        task = asyncio.create_task(self._after(self._starting.get(name), self._stop(name, 0)))
-        self._last[name] = task
+        self._begin(name, self._starting.get(name), self._stop(name, 0))
 
     async def close(self) -> None:
         """Wait for all starts and stops that are under way."""
-        await asyncio.gather(*self._last.values(), return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def cancel(self) -> None:
         """Cancel all starts and stops: another agent takes care of these workers."""
-        for task in [*self._last.values()]:
+        for task in [*self._tasks]:
             task.cancel()
         await self.close()
 
     def _then(self, name: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        before = self._last.get(name)
+        return self._begin(name, self._last.get(name), work)
+
+    def _begin(
+        self, name: str, before: asyncio.Task[None] | None, work: Coroutine[None, None, None]
+    ) -> asyncio.Task[None]:
         task = asyncio.create_task(self._after(before, work))
         self._last[name] = task
+        self._tasks.add(task)
         task.add_done_callback(lambda done: self._done(name, done))
         return task
 
     def _done(self, name: str, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
         if self._last.get(name) is task:
             del self._last[name]
 

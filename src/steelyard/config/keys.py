@@ -159,7 +159,8 @@ def _unwrap(annotation: Any, metadata: list[Any]) -> tuple[Any, list[Any], bool]
         [annotation] = (arg for arg in get_args(annotation) if arg is not NoneType)
     if get_origin(annotation) is Annotated:
         annotation, *inner = get_args(annotation)
-        metadata = [*metadata, *inner]
+        for item in inner:  # pydantic unpacks a Field only where it stands outermost
+            metadata = [*metadata, *(item.metadata if isinstance(item, FieldInfo) else [item])]
     return annotation, metadata, optional
 
 

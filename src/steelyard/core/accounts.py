@@ -2,7 +2,8 @@
 
 `_past` keeps the totals of processes that have ended, and those of workers that a process no longer
 lists. Without it a sum would fall, and Prometheus takes a counter that falls for a restart. A
-worker that no account has named for `KEEP` seconds is dropped, so that labels do not pile up.
+worker that no process lists and that no account has named for `KEEP` seconds is dropped, so that
+labels do not pile up.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ class Accounts:
         self.live[process] = account
         for work in account.workers:
             self._named[work.name] = now
+        listed = {work.name for work in self.works()}  # by a process that is silent, too
         for name in [name for name, last in self._named.items() if now - last > KEEP]:
+            if name in listed:
+                continue
             del self._named[name]
             self._past.pop(name, None)
 

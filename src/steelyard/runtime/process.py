@@ -172,7 +172,10 @@ class ProcessRuntime:
         """Yield lines of the worker's log file; the time of a followed line is when it was read."""
         splitter = Splitter()
         block = await asyncio.to_thread(self._logs.begin, name, None if last is None else ALL)
-        for text in newest(filter(shown, splitter.feed(block.text)), last):
+        read = splitter.feed(block.text)
+        if not follow:
+            read += splitter.end()  # a last line without its newline is one of the last lines
+        for text in newest(filter(shown, read), last):
             yield Line(text)
         while follow:
             # checked before the read: if the worker has ended, the file is complete
@@ -187,7 +190,7 @@ class ProcessRuntime:
             if not block.text:
                 await asyncio.sleep(READ_EVERY)
         for text in filter(shown, splitter.end()):
-            yield Line(text, time.time() if follow else None)
+            yield Line(text, time.time())
 
     def _tell_of(self, strangers: list[scan.Stranger]) -> None:
         """Warn of each stranger once; no text written by a stranger enters the log line."""

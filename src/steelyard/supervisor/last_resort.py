@@ -27,7 +27,7 @@ async def kill_workers(settings: Settings, say: Callable[[str], None]) -> None:
         async with asyncio.timeout(PATIENCE):
             names = await _kill(settings)
     except (SteelyardError, OSError) as error:  # a time-out is an OSError
-        say(f"the workers could not be killed ({error or 'it took too long'}): {left}")
+        say(f"the workers could not be killed ({str(error) or 'it took too long'}): {left}")
     else:
         say(f"no agent could stop the workers, so they were killed: {', '.join(names) or 'none'}")
 

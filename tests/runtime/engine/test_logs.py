@@ -6,16 +6,18 @@ An HTTP server plays the engine, as a real one would first have to be given so m
 from __future__ import annotations
 
 import asyncio
+import os
 import struct
 import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 from aiodocker import Docker
 from aiohttp import web
 
-from steelyard.runtime.engine.logs import Source, read_log, worker_lines
+from steelyard.runtime.engine.logs import Source, keep_log, read_log, worker_lines
 from steelyard.runtime.log_text import CUT, MOST
 from steelyard.runtime.logfiles import LogFiles
 
@@ -30,6 +32,11 @@ async def tell(request: web.Request) -> web.StreamResponse:
         return web.json_response({"ApiVersion": "1.43"})
     answer = web.StreamResponse()
     await answer.prepare(request)
+    if "/broken/" in request.path:  # the engine dies in the middle of a frame
+        await answer.write(struct.pack(">BxxxL", 1, 100) + b"half")
+        assert request.transport is not None
+        request.transport.abort()
+        return answer
     stamp = STAMP if request.query.get("timestamps") in ("1", "true", "True") else b""
     for number in range(COUNT):
         text = stamp + b"%d " % number + b"x" * LINE + b"\n"
@@ -75,3 +82,14 @@ async def test_of_lines_4_mib_are_kept(client: Docker, peak, tmp_path: Path) -> 
     assert peak() < COUNT * LINE / 2
     assert MOST - 2 * LINE < sum(len(line.text) for line in lines) <= MOST
     assert lines[-1].text.startswith(f"{COUNT - 1} ")
+
+
+async def test_an_engine_that_dies_in_the_middle_of_a_log_costs_only_the_log(
+    client: Docker, tmp_path: Path
+) -> None:
+    """The task that sees to a worker's end goes on; aiohttp's own error would have ended it."""
+    logs = LogFiles(tmp_path)
+    with pytest.raises(aiohttp.ClientError):
+        await read_log(client, "containers/broken", 10)
+    await keep_log(client, "containers/broken", "one", logs)
+    assert not os.listdir(tmp_path)

@@ -30,13 +30,12 @@ from steelyard.runtime.docker.container import Container, address_of
 from steelyard.runtime.docker.recipe import Recipe
 from steelyard.runtime.engine.connection import LEAVE, EngineError, connect, missing, ping, told
 from steelyard.runtime.engine.container import (
-    KEPT_LINES,
     end_reason,
     remove,
     stop_signal,
 )
 from steelyard.runtime.engine.labels import Mark, read_mark
-from steelyard.runtime.engine.logs import Source, read_log, worker_lines
+from steelyard.runtime.engine.logs import Source, keep_log, read_log, worker_lines
 from steelyard.runtime.engine.premises import Premises
 from steelyard.runtime.engine.stats import Counters, newest
 from steelyard.runtime.engine.waiting import find_group, waited
@@ -163,6 +162,8 @@ class DockerRuntime:
             if error.status in {404, 409}:  # the container has just ended
                 return await asyncio.to_thread(self._logs.tail, name, lines)
             raise StartError(f"no log of worker {name}: {error.message}") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise EngineError(f"no log of worker {name}: {error}") from error
 
     async def lines(
         self, name: str, last: int | None, shown: Shown, *, follow: bool
@@ -183,7 +184,7 @@ class DockerRuntime:
             await container.start()
             shown = await container.show()
             if (worker := self._container(mark, shown)) is None:
-                await self._keep_log(mark.name, container.id)
+                await keep_log(self._client, f"containers/{container.id}", mark.name, self._logs)
                 raise StartError(
                     f"worker {mark.name} ended at once: {end_reason(shown['State'])}",
                     hint=f"does `docker run {self._image.name}` go on running?",
@@ -230,7 +231,7 @@ class DockerRuntime:
         if (worker := self._container(mark, shown)) is not None:
             self._watch(worker)
             return
-        await self._keep_log(mark.name, found.id)
+        await keep_log(self._client, f"containers/{found.id}", mark.name, self._logs)
         await remove(self._client, found.id)
 
     def _container(self, mark: Mark, shown: dict[str, Any]) -> Container | None:
@@ -256,7 +257,7 @@ class DockerRuntime:
     async def _see_to_its_end(self, worker: Container) -> None:
         reason = await worker.end()
         name = worker.mark.name
-        await self._keep_log(name, worker.id)
+        await keep_log(self._client, f"containers/{worker.id}", name, self._logs)
         await remove(self._client, worker.id)
         _, following = self._tasks.pop(name)
         following.cancel()
@@ -264,9 +265,3 @@ class DockerRuntime:
         self._logs.prune(self._workers)
         self._exits.put_nowait(Exit(name, reason))
         worker.over.set()
-
-    async def _keep_log(self, name: str, id: str) -> None:  # noqa: A002
-        """Save the last lines of a container's log, which the engine deletes with the container."""
-        with contextlib.suppress(DockerError, OSError):
-            text = await read_log(self._client, f"containers/{id}", KEPT_LINES)
-            await asyncio.to_thread(self._logs.keep, name, text)

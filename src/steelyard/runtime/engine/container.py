@@ -11,7 +11,6 @@ import aiohttp
 from aiodocker import Docker
 from aiodocker.exceptions import DockerError
 
-KEPT_LINES = 1000  # lines kept of an ended worker's log
 # Docker's default log driver keeps everything that a worker ever printed. `local` rotates, and can
 # be read back.
 LOG_DRIVER = "local"

@@ -29,6 +29,8 @@ from steelyard.runtime.logfiles import LogFiles
 _HEAD = struct.Struct(">BxxxL")
 _AGAIN = 1.0  # seconds until the next question to an engine that does not answer
 _LAST = 1.0  # seconds for an engine to send the last lines of a worker that ended
+_KEEP = 5.0  # seconds for an engine to send the log of a worker that ended
+KEPT_LINES = 1000  # lines kept of such a log
 _SECOND = 10**9  # nanoseconds
 
 
@@ -45,6 +47,18 @@ async def read_log(client: Docker, path: str, lines: int) -> str:
                 whole = False
     text = b"".join(kept)
     return last_lines(text[-MOST:], lines, whole=whole and size <= MOST).decode(errors="replace")
+
+
+async def keep_log(client: Docker, path: str, name: str, logs: LogFiles) -> None:
+    """Save the last lines of `containers/ID` or `services/ID`, which the engine is about to delete.
+
+    An engine that fails or hangs meanwhile costs the log, not the worker's end: whoever waits for
+    that end goes on.
+    """
+    with suppress(DockerError, aiohttp.ClientError, OSError):  # a time-out is an OSError
+        async with asyncio.timeout(_KEEP):
+            text = await read_log(client, path, KEPT_LINES)
+        await asyncio.to_thread(logs.keep, name, text)
 
 
 @dataclass(frozen=True, slots=True)

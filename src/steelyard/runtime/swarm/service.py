@@ -18,8 +18,9 @@ from aiodocker.exceptions import DockerError
 from steelyard.errors import SteelyardError
 from steelyard.runtime.base import Running
 from steelyard.runtime.engine.connection import missing, told
-from steelyard.runtime.engine.container import KEPT_LINES, end_reason, remove, send
+from steelyard.runtime.engine.container import end_reason, remove, send
 from steelyard.runtime.engine.labels import Mark
+from steelyard.runtime.engine.logs import keep_log
 from steelyard.runtime.engine.logs import read_log as engine_log
 from steelyard.runtime.engine.stats import Counters
 from steelyard.runtime.logfiles import LogFiles
@@ -101,7 +102,7 @@ class Service:
         """Save the last lines of the log, then remove the service, which deletes the log."""
         if not self.kept:
             self.kept = True
-            await keep_log(self.client, self.id, self.mark.name, self.logs)
+            await keep_log(self.client, f"services/{self.id}", self.mark.name, self.logs)
         await _delete(self.client, self.id)
 
     async def _end(self, signal: str) -> None:
@@ -120,16 +121,9 @@ async def read_log(client: Docker, id: str, lines: int) -> str:  # noqa: A002
         return await engine_log(client, f"services/{id}", lines)
 
 
-async def keep_log(client: Docker, id: str, name: str, logs: LogFiles) -> None:  # noqa: A002
-    """Save the last lines of a service's log, which the swarm deletes with the service."""
-    with contextlib.suppress(*_TROUBLE):
-        text = await read_log(client, id, KEPT_LINES)
-        await asyncio.to_thread(logs.keep, name, text)
-
-
 async def discard(client: Docker, id: str, name: str, logs: LogFiles) -> None:  # noqa: A002
     """Remove a service that is of no use; if that fails, `running` finds the remains later."""
-    await keep_log(client, id, name, logs)
+    await keep_log(client, f"services/{id}", name, logs)
     with contextlib.suppress(DockerError, aiohttp.ClientError, OSError):
         await _delete(client, id)
 
