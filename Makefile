@@ -63,8 +63,10 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	fi
 	@touch $@
 
+# Removes the extension modules of sources that were moved or deleted.
 # Stays pure, and says so, where there is no compiler; in CI that is an error.
 $(VENV)/.built: $(VENV)/.ready setup.py $(shell find src -name '*.pxd' -o -name '*.pyx' -o -path '*/steelyard/balancer/*.py' -o -path '*/steelyard/select/*.py')
+	@find src -name '*.so' -exec sh -c 'for built; do [ -e "$${built%%.*}.pxd" ] || rm "$$built"; done' sh {} +
 	@STEELYARD_PURE=$(if $(filter true,$(CI)),0) $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 

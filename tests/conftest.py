@@ -90,6 +90,8 @@ def _refuse_stale() -> None:
             else stem.with_suffix(".py")
         )
         declared = stem.with_suffix(".pxd")
+        if not declared.exists():
+            pytest.exit(f"{built.name} has no source any more: `make build` removes it", 2)
         if max(source.stat().st_mtime, declared.stat().st_mtime) > built.stat().st_mtime:
             pytest.exit(f"{stem.name} was changed since it was compiled: `make build`", 2)
 

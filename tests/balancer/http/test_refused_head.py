@@ -22,6 +22,13 @@ def test_a_whole_head() -> None:
     assert head.lines[-1] == b"User-Agent: me"
 
 
+def test_the_first_host_is_told() -> None:
+    """A second Host does not replace the first."""
+    head = read_refused(b"GET / HTTP/1.1\r\nHost: a.org\r\nHost: b.org\r\n\r\n")
+    assert head is not None
+    assert head.host == b"a.org"
+
+
 def test_a_part_of_a_head() -> None:
     """Whole lines count; the beginning of one does not."""
     head = read_refused(b"GET / HTTP/1.1\r\nHost: a.org\r\nUser-Ag")

@@ -1,97 +1,67 @@
-"""A worker's idle connections."""
+"""The idle connections of a worker, against a plain list."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
-from typing import Any
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from steelyard.balancer.io.loop import Loop
+from steelyard.balancer.io.loop import IN, Loop
 from steelyard.balancer.pool.counters import Bell
-from steelyard.balancer.pool.upstream import Upstream
-from steelyard.balancer.pool.worker import Worker
+from steelyard.balancer.pool.worker import Connection, Worker
 
 
-class Pool:
-    """A worker with idle connections, in a loop that does not run: nobody has seen a close yet."""
+class Kept(Connection):
+    """A connection of which the test says whether it is quiet."""
 
-    def __init__(self) -> None:
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.loop = Loop(sweep_every=1)
-        self.worker = Worker("w", socket.AF_INET, self.server.getsockname(), Bell())
-        self.theirs: list[socket.socket] = []
+    def __init__(self, loop: Loop, silent: bool) -> None:
+        ours, self.theirs = socket.socketpair()
+        super().__init__(loop, ours, IN)
+        self.silent = silent
 
-    def connect(self) -> Upstream:
-        exchange: Any = None  # nothing is exchanged here
-        upstream = Upstream(self.loop, self.worker, exchange)
-        self.theirs.append(self.server.accept()[0])
-        upstream.give_back(until=1e9)
-        return upstream
+    def quiet(self) -> bool:
+        return self.silent
 
-    def close(self) -> None:
-        self.loop.close()
-        for sock in (*self.theirs, self.server):
-            sock.close()
+    def end(self) -> None:
+        self.close()
+        self.theirs.close()
 
 
-@pytest.fixture
-def pool() -> Iterator[Pool]:
-    made = Pool()
-    yield made
-    made.close()
+STEPS = st.one_of(
+    st.tuples(st.just("keep"), st.booleans()),
+    st.tuples(st.just("take"), st.booleans()),
+    st.tuples(st.just("lose"), st.integers(0, 20)),
+)
 
 
-def test_the_last_one_is_taken_first(pool: Pool) -> None:
-    """The connection that was idle for the shortest time is the likeliest to be alive."""
-    first, second = pool.connect(), pool.connect()
-    assert pool.worker.take(careful=False) is second
-    assert pool.worker.take(careful=True) is first
-    assert pool.worker.take(careful=False) is None
-
-
-def test_a_careful_taker_passes_over_what_is_closed(pool: Pool) -> None:
-    """Whoever cannot repeat a request looks before it trusts."""
-    alive, closed, reset, talkative = (pool.connect() for _ in range(4))
-    _, two, three, four = pool.theirs
-    two.close()
-    three.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    three.close()
-    four.send(b"HTTP/1.1 408 Request Timeout\r\n\r\n")
-    talkative.sock.setblocking(True)
-    talkative.sock.recv(1, socket.MSG_PEEK)  # it has arrived
-    talkative.sock.setblocking(False)
-    pool.loop.now += 1.0
-    assert pool.worker.take(careful=True) is alive
-    assert [u.open for u in (closed, reset, talkative)] == [False] * 3
-
-
-def test_a_careless_taker_takes_what_comes(pool: Pool) -> None:
-    """Whoever can repeat a request saves the look."""
-    closed = pool.connect()
-    pool.theirs[0].close()
-    assert pool.worker.take(careful=False) is closed
-
-
-def test_what_was_busy_a_moment_ago_is_trusted(pool: Pool) -> None:
-    """A look at each of a busy worker's connections would cost as much as sending."""
-    pool.loop.now += 1e6
-    closed = pool.connect()
-    pool.theirs[0].close()
-    pool.loop.now += 0.01
-    assert pool.worker.take(careful=True) is closed
-
-
-def test_leaving_closes_all(pool: Pool) -> None:
-    """A worker out of the ring keeps nothing."""
-    upstreams = [pool.connect() for _ in range(3)]
-    pool.worker.serving = True
-    pool.worker.leave()
-    assert not pool.worker.serving
-    assert not any(upstream.open for upstream in upstreams)
-
-
-def test_repr(pool: Pool) -> None:
-    """A worker in a log line says who and where it is."""
-    assert repr(pool.worker) == f"<Worker w at 127.0.0.1:{pool.worker.address[1]}>"
+@given(st.lists(STEPS, max_size=40), st.booleans())
+def test_the_last_used_connection_that_is_open_is_taken(
+    steps: list[tuple[str, int]], leaves: bool
+) -> None:
+    """Ended connections are never given out, and never most of the connections that are kept."""
+    loop = Loop(1.0)
+    worker = Worker("a", socket.AF_INET, ("127.0.0.1", 9), Bell())
+    made: list[Kept] = []
+    model: list[Kept] = []
+    for step, value in steps:
+        if step == "keep":
+            model.append(Kept(loop, silent=bool(value)))
+            made.append(model[-1])
+            worker.keep(model[-1])
+        elif step == "take":
+            while value and model and not model[-1].silent:
+                model.pop()
+            assert worker.take(careful=bool(value)) is (model.pop() if model else None)
+        elif model:
+            lost = model.pop(value % len(model))
+            lost.close()
+            worker.lost()
+        assert [one for one in worker.idle if one.open] == model
+        assert len(worker.idle) <= 2 * len(model) or not model
+    if leaves:
+        worker.leave()
+        assert worker.idle == []
+        assert not any(one.open for one in model)
+    for one in made:
+        one.end()
