@@ -82,13 +82,14 @@ check: setup
 
 test: check suite
 
-# Everything as it is built, some of it alone, then what is compiled once more as plain Python.
+# Everything as it is built, tests that measure load or keep time two at a time, then what is compiled
+# once more as plain Python.
 # Only the last pass is traced. On Python 3.11 a trace doubles the processor time of a test (measured:
 # 44 s became 87 s for tests/core and tests/config, 10 s became 20 s for tests/select) and adds 0.3 s
 # to each child, so a trace of the first pass would not fit. Compiled modules cannot be traced.
 suite: tools build
 	$(BIN)/pytest -n $(JOBS) -m 'not chaos and not alone'
-	$(BIN)/pytest -m alone
+	$(BIN)/pytest -n 2 -m alone
 	$(TRACED) -n $(JOBS) $(COMPILED)
 	-@$(COVERAGE_TABLE) balancer select
 
