@@ -136,8 +136,8 @@ def test_a_lossy_network_loses_no_unit(own: Network) -> None:
     ("order", "said"),
     [
         (Order(1, "os:getcwd", NOTHING), b"os:getcwd is not served"),
-        (Order(1, DOUBLE, NOTHING, memory=1e9), b"no whole number of bytes"),  # type: ignore[arg-type]
-        (Order(1, DOUBLE, NOTHING, "soon"), b"no number of seconds"),  # type: ignore[arg-type]
+        (Order(1, DOUBLE, NOTHING, memory=1e9), b"is not a whole number of bytes"),  # type: ignore[arg-type]
+        (Order(1, DOUBLE, NOTHING, "soon"), b"is not a number of seconds"),  # type: ignore[arg-type]
     ],
 )
 def test_a_node_runs_only_what_it_serves_and_can(own: Network, order: Order, said: bytes) -> None:
