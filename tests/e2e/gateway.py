@@ -24,6 +24,7 @@ from steelyard.config.values import Address
 from steelyard.core.status import FleetStatus
 from steelyard.errors import SteelyardError
 from steelyard.supervisor.pidfile import read_pids
+from tests.folders import below
 from tests.ports import free_port
 
 DEMO = (sys.executable, "-m", "steelyard.demo", "--port", "{port}")
@@ -137,7 +138,7 @@ class Gateway:
 
     def orphans(self, part: str = "") -> list[psutil.Process]:
         """The living agent and balancers that a killed supervisor left, from its pid file."""
-        files = [read_pids(file.parent) for file in self.home.glob("**/pids.json")]
+        files = [read_pids(file.parent) for file in below(self.home, "pids.json")]
         entries = [one for pids in files for one in pids.children if one.alive]
         return [psutil.Process(one.pid) for one in entries if part in ("", one.part)]
 

@@ -14,6 +14,7 @@ import pytest
 from tests.e2e.gateway import QUICK, Gateway
 from tests.e2e.load import Load
 from tests.e2e.test_stopping import gone
+from tests.folders import below
 from tests.ports import free_port
 from tests.waiting import until
 
@@ -56,7 +57,7 @@ async def left_alone(g: Gateway) -> list[psutil.Process]:
 
 
 def nothing_is_left(g: Gateway) -> bool:
-    return g.workers() == [] and g.orphans() == [] and list(g.home.glob("**/gateways")) == []
+    return g.workers() == [] and g.orphans() == [] and list(below(g.home, "gateways")) == []
 
 
 async def test_a_killed_supervisor_costs_no_request_and_the_next_one_takes_over(gateway):
