@@ -46,8 +46,7 @@ class Hands:
         self.tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname="a.org")
 
     def shake(self, piece: int = 1 << 20) -> bytes:
-        """Do the handshake in pieces of this size, and return the last bytes, which are not sent
-        yet."""
+        """Do the handshake in pieces of this size, and return the last bytes, still unsent."""
         while True:
             try:
                 self.tls.do_handshake()

@@ -1,9 +1,9 @@
-"""What a case is: bytes, the section that judges them, why, and what must become of them.
+"""Cases: each has bytes, the section of an RFC that judges them, a reason and an outcome.
 
     accepted("port", "RFC 3986, 3.2.3", "A port may follow.", get(b"Host: a.org:81"))
     refused("two Hosts", "RFC 9112, 3.2", "Which one counts?", get(HOST, HOST), 400)
 
-An accepted request reaches the worker as it came, unless the case says what differs.
+An accepted request reaches the worker unchanged, unless the case names the differences.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Request:
-    """A client's bytes, the requests that reach the worker, and the status of a refusal after
-    them."""
+    """A client's bytes, the requests that reach the worker, and the status of a final refusal."""
 
     name: str
     section: str

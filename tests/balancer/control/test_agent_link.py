@@ -202,7 +202,7 @@ async def test_a_malformed_queue_is_ignored(
 async def test_a_lost_agent(
     agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without its agent a balancer uses the last queue, logs so once, and links again by itself."""
+    """Without its agent a balancer uses the last queue, logs each cause once, and links again."""
     with stage(always()) as s:
         async with control(s, agent, token):
             link = await agent.linked()
@@ -225,8 +225,7 @@ async def test_a_lost_agent(
 async def test_of_several_agents_the_one_that_leads_is_followed(
     agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A balancer links to the agent that leads; a standby, which does not listen, is passed
-    over."""
+    """A balancer links to the agent that leads, and skips a standby, which does not listen."""
     standby = FakeAgent()
     await standby.open()
     await standby.close()  # the standby has a port now, and no program listens there
@@ -388,8 +387,7 @@ async def test_the_queue_of_another_application_is_refused(
 async def test_another_user_in_the_agents_place_gets_no_token(
     token: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """When another user listens on the port of a killed agent, the balancer logs so and sends
-    nothing."""
+    """A balancer sends nothing to another user who listens on the port of a killed agent."""
     with stage(always()) as s, stranger(tmp_path / "log") as other:
         place = FakeAgent()
         place.port = other.port

@@ -111,7 +111,7 @@ def test_a_bad_one(tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture) 
 
 
 def test_one_that_clients_will_not_like(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """An expired certificate is used, since the files say so, and logged."""
+    """An expired certificate is used, since the operator put it there, and the log warns of it."""
     with scene(tmp_path) as (s, renewal):
         assert s.plane.front.identity is not None
         old = s.plane.front.identity.shown[0].certificate

@@ -60,8 +60,7 @@ def test_failed_handshakes_are_reported_once(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_left_is_reported_until_it_is_done() -> None:
-    """A worker that a new agent does not know is reported until its exchanges end, then
-    forgotten."""
+    """A worker that a new agent does not know is reported until its exchanges end."""
 
     def play(conn: Conn) -> None:
         conn.request()

@@ -184,8 +184,7 @@ def test_plain_http(tmp_path: Path, words: bytes) -> None:
 
 
 def test_plain_http_is_in_the_access_log(tmp_path: Path) -> None:
-    """A plain HTTP request is noted with method, host, target and id, and its answer has that
-    id."""
+    """The note of a plain HTTP request has method, host, target and id; its answer has the id."""
     ask = b"PUT /a?b HTTP/1.1\r\nHost: a.org\r\nContent-Length: 3\r\n\r\nabc"
     with tls_stage(tmp_path, always(), access_log="-") as s, s.call() as client:
         client.send(ask)

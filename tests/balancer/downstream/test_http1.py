@@ -230,8 +230,7 @@ def test_client_that_does_not_read() -> None:
 
 
 def test_answer_that_does_not_begin() -> None:
-    """When a worker does not answer in time, the client gets a 504, and no other worker is
-    tried."""
+    """When a worker does not answer in time, the client gets a 504 without a retry."""
 
     def mute(conn: Conn) -> None:
         conn.request()

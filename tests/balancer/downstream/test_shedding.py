@@ -63,8 +63,7 @@ def test_the_client_that_was_idle_longest_goes() -> None:
 
 @pytest.mark.parametrize("start", [b"", b"GET / HT", POST + b"few"], ids=["none", "head", "body"])
 def test_slow_clients_do_not_shut_others_out(start: bytes, no_grace: None) -> None:
-    """New clients are served when slow clients (no bytes, half a head, half a body) fill all
-    places."""
+    """Clients with no bytes, half a head or half a body make room for new clients."""
 
     def read_only(conn: Conn) -> None:
         if conn.head().start.startswith(b"POST"):
@@ -180,8 +179,7 @@ def test_the_new_are_spared(rank: int) -> None:
 
 
 def test_after_a_look_in_vain_there_is_a_pause() -> None:
-    """After a vain search for a client to close there is a pause: a flood must not cause
-    searches."""
+    """After a search without success there is a pause: a flood must not cause endless searches."""
     client = Standing(IDLE, since=100.0)
     plane = at(100.0 + GRACE[IDLE] - 0.01, client)
     made = Shedding(plane)

@@ -72,8 +72,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     "use", [clients.use_httpx, clients.use_requests, clients.use_aiohttp, needs_curl]
 )
 def test_what_is_stored_comes_back(served: Served, use, chunked: bool) -> None:
-    """Each client's large body comes back unchanged, and the balancer's memory does not grow by
-    it."""
+    """Each client's large body comes back unchanged, and costs the balancer little memory."""
     data = random.Random(chunked).randbytes(HUGE)
     use(f"{served.url}/warm", b"x" * 100_000, chunked, served.trust)
     before = peak(served.balancer)

@@ -19,8 +19,8 @@ def come_due(s: Stage) -> None:
 
 
 def test_no_answer() -> None:
-    """An exchange that is too long gets a 504 before the answer timeout, and its worker is
-    freed."""
+    """An exchange over the total time gets a 504 before the answer timeout, and frees its
+    worker."""
 
     def mute(conn: Conn) -> None:
         conn.request()
@@ -71,8 +71,7 @@ def test_a_trickling_body() -> None:
 
 
 def test_each_exchange_has_its_own_time() -> None:
-    """The second exchange of a connection has a deadline of its own, and a closed client has
-    none."""
+    """Each exchange of a connection has a deadline of its own, which goes with the client."""
     late = threading.Event()
 
     def play(conn: Conn) -> None:

@@ -140,8 +140,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize(("status", "data"), REFUSALS.values(), ids=REFUSALS)
 def test_a_refused_request_has_a_name(status: int, data: bytes) -> None:
-    """Method, host, target and id of a refused request are noted; its answer carries the same
-    id."""
+    """Method, host, target and id of a refused request are noted, and its answer has that id."""
     limits = {"head": 1024, "fields": 50, "body": 10, "head_timeout": 0.5}
     with stage(access_log="-", **limits) as s, s.call() as client:
         client.send(data)

@@ -187,8 +187,7 @@ def test_old_client_that_keeps_its_connection() -> None:
     ],
 )
 def test_old_client_gets_no_chunks(answer: bytes) -> None:
-    """Chunks are decoded for an HTTP/1.0 client, and the close of its connection ends the
-    answer."""
+    """Chunks are decoded for an HTTP/1.0 client, and the close ends the answer."""
     with stage(once(answer)) as s, s.call() as client:
         client.send(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
         got = client.answer()
@@ -198,8 +197,7 @@ def test_old_client_gets_no_chunks(answer: bytes) -> None:
 
 
 def test_interim_answers_are_relayed() -> None:
-    """Every 1xx answer reaches an HTTP/1.1 client before the final answer, and none an HTTP/1.0
-    one."""
+    """All 1xx answers precede the final answer; an HTTP/1.0 client gets only the final answer."""
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     with stage(always(hints + b"HTTP/1.1 102 Processing\r\n\r\n" + OK)) as s, s.call() as client:
         client.send(GET)
@@ -229,8 +227,7 @@ def test_expect_continue() -> None:
 
 
 def test_expectation_failed() -> None:
-    """A 417 from a worker that refuses the body reaches the client, and the connection is
-    closed."""
+    """A worker's 417, which refuses the body, reaches the client, whose connection is closed."""
 
     def unwilling(conn: Conn) -> None:
         conn.head()
@@ -410,8 +407,7 @@ CUT = {
 
 @pytest.mark.parametrize(("kind", "answer"), CUT.items(), ids=CUT.keys())
 def test_cut_answers_are_seen_to_be_cut(kind: str, answer: bytes) -> None:
-    """When a worker closes or breaks the framing within its answer, the client sees a cut
-    answer."""
+    """When a worker closes or sends a bad chunk within its answer, the client sees a cut answer."""
     go = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -453,8 +449,7 @@ def test_cut_endless_answer_of_an_old_client_is_reset() -> None:
 
 
 def test_a_refused_connection_is_tried_elsewhere() -> None:
-    """A refused connection fails one try and not the request: even a POST goes to another
-    worker."""
+    """A refused connection fails a try, not the request: even a POST goes to another worker."""
     with stage(always(), always()) as s:
         s.workers[0].refuse()
         for _ in range(10):
@@ -672,8 +667,7 @@ def test_an_options_that_may_not_be_forwarded(target: bytes) -> None:
 
 
 def test_an_options_for_us_with_a_body() -> None:
-    """An OPTIONS with a body is answered at once, and the connection is closed: a body may
-    follow."""
+    """An OPTIONS with a body is answered at once and the connection closed: a body may follow."""
     with stage(always()) as s, s.call() as client:
         client.send(
             b"OPTIONS / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\nContent-Length: 9\r\n\r\n"

@@ -52,8 +52,7 @@ def test_a_slow_reader() -> None:
 
 
 def test_nobody_gets_what_another_left() -> None:
-    """Clients that reset in the middle of an answer leave no bytes in the pipe for other
-    clients."""
+    """Clients that reset within an answer leave no bytes in the pipe for other clients."""
     bodies = {b"/%d" % seed: body(seed) for seed in range(4)}
     wrong: list[bytes] = []
 

@@ -64,8 +64,7 @@ def test_a_close_is_seen(mask: bool) -> None:
 
 
 def test_a_length_that_is_none() -> None:
-    """After a length with its first bit set, which RFC 6455 forbids, the tracker is lost for
-    good."""
+    """After a length with its first bit set, which RFC 6455 forbids, the tracker stays lost."""
     tracker = Frames()
     tracker.feed(b"\x82\x7f\x80" + bytes(7))
     assert tracker.lost

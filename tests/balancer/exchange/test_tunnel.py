@@ -119,8 +119,7 @@ def test_what_is_no_offer_is_not_forwarded(lines: tuple[bytes, ...]) -> None:
 
 
 def test_no_offer_beside_a_body() -> None:
-    """A request with a body is forwarded without its offer: where the protocol begins is
-    unclear."""
+    """An offer beside a body is dropped: where the new protocol begins must not be in doubt."""
     for framing in (b"Content-Length: 2\r\n\r\nok", b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"):
         with stage(always()) as s:
             ask = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n"
@@ -375,8 +374,7 @@ def _send_until_stuck(sock: socket.socket, size: int) -> int:
 
 
 def test_slow_worker_stops_the_client() -> None:
-    """When the worker does not read, the client cannot send; in the end the worker gets all
-    bytes."""
+    """When the worker does not read, the client cannot send; later the worker gets all bytes."""
     size = 64 * 2**20
     go = threading.Event()
 
@@ -563,8 +561,7 @@ def note_rest(conn: Conn) -> None:
 
 
 def test_a_websocket_of_a_worker_that_is_stopped() -> None:
-    """A client whose worker is stopped gets a Close frame (1001), and its reply goes to the
-    worker."""
+    """A client of a stopping worker gets a Close frame (1001); its reply goes to the worker."""
 
     def play(conn: Conn) -> None:
         conn.until(ECHO)
@@ -598,8 +595,7 @@ def test_a_close_frame_waits_for_the_frame_before_it() -> None:
 
 
 def test_a_client_that_does_not_answer_a_close_frame() -> None:
-    """If the client does not reply, the balancer sends the worker a masked Close frame and
-    closes."""
+    """If the client does not reply, the worker gets a masked Close frame from the balancer."""
     with websocket(accepting(note_rest)) as (s, client):
         client.send(b"\x82\x81\0\0\0\0x")
         until(lambda: s.worker.bytes.endswith(b"x"))
@@ -656,8 +652,7 @@ def test_a_websocket_at_the_end_of_a_drain() -> None:
 
 
 def test_frames_that_came_with_a_long_answer() -> None:
-    """Frames that follow a 101 are tracked from their first octet, even if its head is very
-    long."""
+    """Frames after a 101 are tracked from their first octet, even if the 101 is very long."""
     first = b"\x82\x7e\x40\x00" + bytes(0x4000)
     padded = ACCEPTED[:-2] + b"X-Long: " + b"a" * 5000 + b"\r\n\r\n"
     for answer in (ACCEPTED, padded):

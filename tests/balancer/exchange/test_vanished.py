@@ -38,8 +38,7 @@ def silent() -> Silent:
 
 
 def test_a_safe_request_is_tried_elsewhere(silent: Silent) -> None:
-    """When its worker vanishes, a GET is retried at once and does not wait for the answer
-    timeout."""
+    """When its worker vanishes, a GET is retried at once, long before the answer timeout."""
     with stage(silent.play, always()) as s, s.call() as client:
         lost, other = s.workers
         s.queue(lost.entry())
@@ -64,7 +63,7 @@ def test_another_is_told(silent: Silent) -> None:
 
 
 def test_an_answer_that_has_begun_is_cut() -> None:
-    """When its worker vanishes within an answer, the client's connection is closed."""
+    """When its worker vanishes within an answer, the client sees a cut answer."""
     silent = Silent(OK[:-1])
     with stage(silent.play) as s, s.call() as client:
         client.send(GET)

@@ -119,8 +119,7 @@ async def test_refused_handshake() -> None:
 
 
 async def test_stop() -> None:
-    """A balancer that stops lets an open WebSocket go on, and exits when the WebSocket is
-    closed."""
+    """A balancer that stops keeps an open WebSocket, and exits when the WebSocket is closed."""
     async with scene() as b, link_to(b) as link:
         await link.send("before")
         assert await link.recv() == "before"

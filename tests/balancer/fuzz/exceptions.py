@@ -34,8 +34,7 @@ def upgrade(raw: bytes) -> bool:
 
 
 def bad_whitespace(raw: bytes) -> bool:
-    """h11 and llhttp refuse blanks in a chunk extension, which RFC 9112, 7.1.1 says must be
-    parsed."""
+    """h11 and llhttp refuse blanks in a chunk extension; RFC 9112, 7.1.1 requires to parse them."""
     return re.search(rb"\r\n[0-9A-Fa-f]+[^\r\n]*([ \t][;=]|[;=][ \t])", raw) is not None
 
 

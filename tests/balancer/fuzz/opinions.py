@@ -130,8 +130,7 @@ def llhttp_request(raw: bytes) -> Meaning:
 
 
 def llhttp_answer(raw: bytes) -> Meaning:
-    """The final answer, read by llhttp, which is told neither of HEAD nor of the connection's
-    end."""
+    """The final answer, read by llhttp, which knows neither of HEAD nor of the connection's end."""
     notes = _Notes(final=True)
     notes.parser = httptools.HttpResponseParser(notes)
     _llhttp(notes.parser, notes, raw)

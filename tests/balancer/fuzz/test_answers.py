@@ -1,5 +1,4 @@
-"""Fuzzing of answers: the client's bytes mean what the worker's do, to us and to two other
-parsers."""
+"""Fuzzing of answers: the client gets an answer with the same meaning, by three parsers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fuzzing of requests: a forwarded request means what was accepted, to us and two other parsers."""
+"""Fuzzing of requests: the worker gets a request with the same meaning, by three parsers."""
 
 from __future__ import annotations
 

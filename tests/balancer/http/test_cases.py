@@ -77,8 +77,7 @@ def test_no_two_cases_are_the_same() -> None:
 
 @each(REQUESTS)
 def test_requests_are_read(case: Request) -> None:
-    """The parser's output for the worker is what the case says, and so is the status of a
-    refusal."""
+    """The parser's output for the worker, and the status of a refusal, are those of the case."""
     read = reading.requests([case.raw])
     assert read.status == case.status
     assert len(read.taken) == len(case.seen)
@@ -166,8 +165,7 @@ def test_not_a_byte_of_a_refused_request_reaches_the_worker(plane: Stage, case: 
 
 @each(ACCEPTED)
 def test_accepted_requests_arrive(plane: Stage, case: Request) -> None:
-    """The worker sees exactly the requests of the case, and a refusal follows if the case has
-    one."""
+    """The worker sees exactly the requests of the case, and a refusal follows where it should."""
     before = len(plane.worker.seen)
     with plane.call() as client:
         client.send(case.raw)

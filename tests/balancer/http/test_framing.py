@@ -150,8 +150,7 @@ def test_no_payload_is_no_chunk() -> None:
 
 @given(st.lists(st.binary(max_size=300), max_size=6), st.lists(st.integers(0, 3000), max_size=10))
 def test_round_trip_over_any_split(payloads: list[bytes], cuts: list[int]) -> None:
-    """A body that is chunked and split anywhere is decoded to the same payload and the same
-    rest."""
+    """A chunked body that is split anywhere is decoded to the same payload and the same rest."""
     raw = b"".join(map(chunk, payloads)) + last_chunk([b"A: b"]) + b"NEXT"
     edges = sorted({0, len(raw), *(cut % len(raw) for cut in cuts)})
     body = ChunkedBody()

@@ -290,8 +290,7 @@ def test_bad_answers(head: bytes) -> None:
     [(b"", True), (b"\r\nConnection: close", False), (b"\r\nConnection: keep-alive", True)],
 )
 def test_workers_wish_to_close(fields: bytes, keep: bool) -> None:
-    """An HTTP/1.1 worker's connection is reused unless the worker says close; HTTP/1.0's never
-    is."""
+    """A worker's connection is reused, except after Connection: close and with HTTP/1.0."""
     assert answer_head(b"HTTP/1.1 200 OK" + fields).keep is keep
     assert not answer_head(b"HTTP/1.0 200 OK" + fields).keep
 

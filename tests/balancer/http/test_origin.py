@@ -36,8 +36,7 @@ ELEMENT = b'for=192.0.2.7;host="a.org:81";proto=http'
 
 
 def test_strangers_are_not_believed() -> None:
-    """Claims of an untrusted client are replaced by what the balancer sees, in either form or
-    both."""
+    """An untrusted client's claims are replaced by the balancer's own view, in each form."""
     for claims in ((), CLAIMS):
         assert lines(*claims) == OURS
         assert lines(*claims, forwarded="forwarded") == [b"Forwarded: " + ELEMENT]
@@ -45,8 +44,7 @@ def test_strangers_are_not_believed() -> None:
 
 
 def test_trusted_proxies_are_believed() -> None:
-    """The balancer appends the proxy's address; scheme and host stay as the first proxy saw
-    them."""
+    """The balancer appends the proxy's address, and keeps the scheme and host of the claims."""
     theirs = [
         b"X-Forwarded-For: 1.1.1.1, 2.2.2.2, 3.3.3.3",
         b"X-Forwarded-Proto: https",
@@ -174,8 +172,7 @@ def test_fields_that_only_a_proxy_sends(trusted: bool) -> None:
 @pytest.mark.parametrize("trusted", [True, False])
 @pytest.mark.parametrize("name", [b"X_Forwarded_For", b"X_Forwarded-Port", b"True_Client-IP"])
 def test_underscores_that_wsgi_servers_fold(name: bytes, trusted: bool) -> None:
-    """A name with underscores is refused, since WSGI servers confuse it with the name with
-    dashes."""
+    """A name with underscores, which WSGI servers take for the name with dashes, is refused."""
     with stage(always(), trusted_proxies=["127.0.0.0/8"] if trusted else []) as s:
         assert s.get(GET[:-2] + name + b": 1\r\n\r\n").status == 400
         assert not s.worker.seen

@@ -65,8 +65,7 @@ def test_transmit(pair: Pair, kind: type) -> None:
 
 
 def test_a_peer_that_does_not_read(pair: Pair) -> None:
-    """When the peer does not read, a full send buffer is reported as 0 bytes sent, not as an
-    error."""
+    """When the peer does not read, 0 bytes are sent in the end, which is not an error."""
     ours, _ = pair
     chunk = bytes(1 << 20)
     while transmit(ours.fileno(), chunk):

@@ -120,8 +120,7 @@ def test_many_records_at_once(tmp_path: Path) -> None:
 
 
 def test_a_receive_always_fits() -> None:
-    """All bytes that one receive can decrypt fit into the loop's buffer, with an older record's
-    rest."""
+    """The bytes of one receive, and the rest of an older record, fit into the loop's buffer."""
     assert RECEIVE + 2**14 + 256 + 5 <= BUFFER
 
 
@@ -212,8 +211,7 @@ def test_a_half_close_alone(tmp_path: Path) -> None:
 
 
 def test_a_half_close_with_the_request(tmp_path: Path) -> None:
-    """A close_notify in the segment of the request is noticed, though no event of the socket
-    follows."""
+    """A close_notify in the request's segment is noticed, though no event of the socket follows."""
     with tls_stage(tmp_path, always(), half_close="answer") as s:
         client = hands(s)
         client.push(client.sealed(GET) + client.farewell())
@@ -376,8 +374,7 @@ def test_a_tunnel(tmp_path: Path, context: ssl.SSLContext) -> None:
 
 
 def test_half_closes_pass_through_a_tunnel(tmp_path: Path) -> None:
-    """In a tunnel a close_notify of the client becomes a FIN to the worker, and the other way
-    round."""
+    """In a tunnel a close_notify becomes a FIN to the worker, and a FIN becomes a close_notify."""
     heard: list[bytes] = []
 
     def play(conn: Conn) -> None:

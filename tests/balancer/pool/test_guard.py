@@ -64,8 +64,7 @@ class Answer(PeerOwners):
     ],
 )
 def test_a_port_has_to_keep_its_owner(before: int, now: int | None, admitted: bool) -> None:
-    """A connection is admitted only if the user who owns the port is the same as before, or
-    root."""
+    """A connection is refused if another user than before, who is not root, owns the port."""
     with socket.socket() as sock:
         assert Guard(before, Answer(now)).admits("w", sock) is admitted
 

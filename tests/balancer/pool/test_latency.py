@@ -66,8 +66,7 @@ def test_failures_make_a_worker_costly() -> None:
 
 
 def test_a_try_that_goes_well_is_believed() -> None:
-    """A good answer of a worker whose cost had faded keeps the cost, and lowers the cost
-    learned."""
+    """A good answer after a cost has faded confirms the cost, and lowers the cost learned."""
     slow, fast = tally(cost=1.0, seen=1.0), tally(cost=0.01, seen=1.0)
     for number in range(20):
         forget([slow, fast], 2.0 + number, 3.0 + number, answers=1000)

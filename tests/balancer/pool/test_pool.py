@@ -111,8 +111,7 @@ def test_a_full_waiting_room_refuses() -> None:
 
 
 def test_a_full_pool_says_so() -> None:
-    """A first attempt finds no worker, and the requester is told whether that is for want of
-    room."""
+    """A requester that finds no worker is told whether the reason is want of room."""
     pool, workers = pool_of("wx", worker_concurrency=1)
     for worker in workers.values():
         worker.tally.enter()

@@ -101,8 +101,7 @@ def test_what_nobody_signed_leads_nowhere(value, secret):
 
 
 def test_a_name_cannot_be_read_from_a_cookie():
-    """The cookie is the first 128 bits of an HMAC (RFC 2104), which the test computes step by
-    step."""
+    """The cookie is the first 128 bits of an HMAC (RFC 2104), which the test computes itself."""
     inner, outer = (bytes(b ^ pad for b in SECRET.ljust(64, b"\0")) for pad in (0x36, 0x5C))
     whole = hashlib.sha256(outer + hashlib.sha256(inner + b"w").digest()).digest()
     assert base64.urlsafe_b64decode(digest(SECRET, "w") + b"==") == whole[:16]

@@ -175,8 +175,7 @@ def test_nobody_overtakes_the_line() -> None:
 
 
 def test_a_full_line_refuses_at_once() -> None:
-    """When the waiting room is full, a request gets a 503 with Retry-After, and the others wait
-    on."""
+    """A request that finds the line full gets a 503 with Retry-After; the others wait on."""
     door = Door()
     with (
         stage(door, worker_concurrency=1, waiting=1, waiting_time=60) as s,
@@ -247,8 +246,7 @@ def test_a_new_worker_takes_from_the_line() -> None:
 
 
 def test_with_nobody_left_the_line_is_sent_away() -> None:
-    """Waiting requests get a 503 when no worker serves: the balancer does not know of any to
-    come."""
+    """Waiting requests get a 503 when no worker serves: whether one will come is not known."""
     door = Door()
     with (
         stage(door, worker_concurrency=1, waiting_time=60) as s,
@@ -266,8 +264,7 @@ def test_with_nobody_left_the_line_is_sent_away() -> None:
 
 
 def test_a_body_waits_with_its_request() -> None:
-    """A body that arrived while its request waited reaches the worker whole, on a kept
-    connection."""
+    """A body that arrives while its request waits reaches the worker whole."""
     door = Door()
     body = b"x" * 300_000
     with stage(door, worker_concurrency=1) as s, s.call() as first, s.call() as second:
@@ -354,8 +351,7 @@ def test_the_line_is_reported() -> None:
 
 
 def test_a_crowd_is_served_to_the_last() -> None:
-    """With many clients and few places every request is answered, and no worker exceeds its
-    limit."""
+    """With many clients and few places all are answered, and no worker exceeds its limit."""
     most: Counter[int] = Counter()
     lock = threading.Lock()
 
