@@ -89,7 +89,7 @@ class _Notes:
     def __init__(self, final: bool) -> None:
         self.meaning = Meaning()
         self.url = b""
-        self._final = final  # interim answers are skipped
+        self._final = final
         self._headed = False
         self.parser: httptools.HttpResponseParser | None = None
 
