@@ -64,7 +64,8 @@ def test_workers_are_measured(policy: str) -> None:
         until(lambda: s.inflight() == len(s.workers[0].seen))
         since = monotonic()
         fast = cost(s, "w1")
-        until(lambda: monotonic() - since > 2 * fast)  # the slow worker must be slower
+        # On a busy machine even the fast worker is slow: the slow worker has to take longer still.
+        until(lambda: monotonic() - since > 2 * fast)
         go.set()
         until(lambda: s.inflight() == 0)
         assert cost(s, "w0") > fast > 0

@@ -20,7 +20,7 @@ from tests.e2e.gateway import QUICK, Gateway
 
 __all__ = ["gateway"]  # a fixture
 
-# This program binds a port as soon as its owner is gone, and reads whatever comes.
+# This program binds a port as soon as the port's owner is gone, and reads whatever comes.
 THIEF = """
 import os, socket, sys
 os.setgid(65534)

@@ -47,7 +47,7 @@ def test_one_slow_answer_does_not_make_a_slow_worker() -> None:
 
 
 def test_one_that_has_become_slow_is_found_out() -> None:
-    """The cost of a worker that has become slow rises to the new times within 50 answers."""
+    """The cost of a worker that has become slow rises towards the new times within 50 answers."""
     one = tally(cost=0.01, seen=10.0)
     for number in range(50):
         by_pace(one, 0.2, 1, 11.0 + number)

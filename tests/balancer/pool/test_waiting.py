@@ -287,7 +287,7 @@ def test_a_body_waits_with_its_request() -> None:
 
 
 def test_a_client_in_line_is_not_late_when_we_do_not_read() -> None:
-    """A body that the balancer does not read is not late; one that does not come meanwhile is."""
+    """A body that the balancer does not read is not late, but a body that does not come is."""
     door = Door()
     post = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n"
     with (
