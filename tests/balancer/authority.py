@@ -1,4 +1,4 @@
-"""An authority for tests: certificates for any names, in files, and clients that trust it."""
+"""A certificate authority for tests: certificates for any names, and clients that trust it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def issue(
     password: bytes | None = None,
     stem: str = "",
 ) -> Pair:
-    """Files of a new certificate for these names, and of its key; each written at once."""
+    """Write a new certificate for these names, and its key; each file is replaced atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     root_key, root = _root()
     key = ec.generate_private_key(ec.SECP256R1())
@@ -109,7 +109,7 @@ def _put(file: Path, data: bytes) -> Path:
 
 
 def root_file(folder: Path) -> Path:
-    """What a client must trust."""
+    """The file of the root certificate, which a client must trust."""
     folder.mkdir(parents=True, exist_ok=True)
     return _put(folder / "root.pem", _root()[1].public_bytes(PEM))
 

@@ -1,7 +1,7 @@
-"""Requests for new keys (RFC 8446, 4.6.3), which no client library sends on demand.
+"""KeyUpdate messages (RFC 8446, 4.6.3), which no client library sends on demand.
 
-Made by hand, from the secret that a client writes into its key log. Each is sealed with the keys
-that the one before announced.
+The messages are built by hand, from the secret that a client writes into its key log. Each message
+is encrypted with the keys that the message before announced.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA384
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-CIPHER = "TLS_AES_256_GCM_SHA384"  # which these are for
+CIPHER = "TLS_AES_256_GCM_SHA384"  # the only cipher suite supported
 _UPDATE = b"\x18\x00\x00\x01\x01"  # a handshake message: key_update, update_requested
 _HANDSHAKE = b"\x16"
 
 
 def key_updates(log: Path) -> Iterator[bytes]:
-    """Records of a client that has sent nothing since its handshake."""
+    """KeyUpdate records of a client that has sent nothing since its handshake."""
     words = (line.split() for line in log.read_text().splitlines())
     secret = next(bytes.fromhex(w[2]) for w in words if w[:1] == ["CLIENT_TRAFFIC_SECRET_0"])
     inner = _UPDATE + _HANDSHAKE

@@ -1,7 +1,7 @@
-"""Messages through the parser and the framing alone: bytes in, bytes out, no socket.
+"""Reading of messages by the parser and the framing alone: bytes in, bytes out, no socket.
 
-`requests` does what a client's connection does, and `answer` what an exchange does; that they do
-not differ from the real ones is seen where the same cases run through a real plane.
+`requests` does what a client's connection does, and `answer` does what an exchange does. Tests that
+run the same cases through a real plane show that there is no difference.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FIELDS = 100
 
 
 class Noon(Date):
-    """The same date at any time, so that answers can be compared."""
+    """A clock that always gives the same date, so that answers can be compared."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ NOON = Noon()
 
 
 class Same(Manner):
-    """Gives every request the same id, so that what is forwarded can be compared."""
+    """A manner that gives every request the same id, so that forwarded requests can be compared."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ class Same(Manner):
 
 
 ORIGIN = Origin("192.0.2.1", b"192.0.2.2:80", b"http", Same("x-forwarded", (), b"p"), False)
-# What a balancer says about itself and the connection, to a worker or a client.
+# Fields that a balancer adds, for a worker or a client, about itself and the connection.
 ADDED = frozenset(
     b"x-forwarded-for x-forwarded-proto x-forwarded-host x-request-id forwarded via "
     b"transfer-encoding connection date".split()
@@ -53,14 +53,14 @@ ADDED = frozenset(
 
 
 def request_head(text: bytes) -> RequestHead:
-    """A request's head, of which this is all but the empty line."""
+    """The head of a request, parsed from its text without the final empty line."""
     head = Reader(LIMIT, FIELDS).request(text + END, 0)
     assert head is not None
     return head
 
 
 def answer_head(text: bytes) -> AnswerHead:
-    """The same of an answer's."""
+    """The head of an answer, parsed from its text without the final empty line."""
     head = Reader(LIMIT, FIELDS).answer(text + END, 0)
     assert head is not None
     return head
@@ -73,20 +73,20 @@ class Taken:
     head: RequestHead
     out: bytes = b""
     done: bool = False
-    rest: bytes = b""  # what was at hand behind its end
+    rest: bytes = b""  # the bytes received after its end
 
 
 @dataclass
 class Read:
-    """What became of a client's bytes."""
+    """The requests and the refusal that a client's bytes led to."""
 
     taken: list[Taken] = field(default_factory=list)
-    status: int = 0  # of the refusal that ended it
-    rest: bytes = b""  # the beginning of a head
+    status: int = 0  # of the refusal that ended the reading
+    rest: bytes = b""  # the beginning of an incomplete head
 
 
 class Requests:
-    """A client's connection without the connection."""
+    """A client's connection without its socket."""
 
     def __init__(self, limit: int = LIMIT, fields: int = FIELDS) -> None:
         self.read = Read()
@@ -97,7 +97,7 @@ class Requests:
         self._open = True
 
     def feed(self, data: bytes) -> None:
-        """Receive once."""
+        """Take the bytes of one receive."""
         if not self._open:
             return
         self._buffer += data
@@ -151,7 +151,7 @@ class Requests:
 
 
 def requests(pieces: Iterable[bytes], limit: int = LIMIT, fields: int = FIELDS) -> Read:
-    """Read a client's bytes in these pieces."""
+    """Read a client's bytes, received in these pieces."""
     reader = Requests(limit, fields)
     for piece in pieces:
         reader.feed(piece)
@@ -160,7 +160,7 @@ def requests(pieces: Iterable[bytes], limit: int = LIMIT, fields: int = FIELDS) 
 
 @dataclass
 class Relay:
-    """What became of a worker's bytes."""
+    """The answer that a worker's bytes led to."""
 
     head: AnswerHead | None = None
     out: bytes = b""
@@ -169,7 +169,7 @@ class Relay:
 
 
 def answer(pieces: Iterable[bytes], request: bytes = b"GET / HTTP/1.1\r\nHost: a.org") -> Relay:
-    """Read a worker's bytes in these pieces; then it closes."""
+    """Read a worker's bytes, received in these pieces, up to the close of its connection."""
     reader = Answer(request_head(request), Reader(LIMIT, FIELDS), NOON)
     relay = Relay()
     try:
@@ -184,7 +184,7 @@ def answer(pieces: Iterable[bytes], request: bytes = b"GET / HTTP/1.1\r\nHost: a
 
 
 def payload(head: RequestHead | AnswerHead, data: bytes) -> tuple[bytes, list[bytes]]:
-    """Body and trailers, by our framing, of the bytes that begin with this head."""
+    """Body and trailers of a message with this head, read by the balancer's own framing."""
     data = skip_empty_lines(data).partition(END)[2]
     if not head.chunked:
         return (data if head.length < 0 else data[: head.length]), []
@@ -199,7 +199,7 @@ def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
 
 
 def end_to_end(fields: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Fields without those that a balancer adds; names in lower case."""
+    """The fields without those that a balancer adds, with names in lower case."""
     named = ((name.lower(), value) for name, value in fields)
     return [(name, value) for name, value in named if name not in ADDED]
 

@@ -1,4 +1,4 @@
-"""Clients over TLS: a wire as in stage.py, and one whose every byte is in the test's hands."""
+"""Clients over TLS: a wire as in stage.py, and a client whose every byte the test controls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.balancer.stage import PATIENCE, Play, Stage, Wire, stage
 def tls_stage(
     folder: Path, *plays: Play, send_buffer: int | None = None, **limits: object
 ) -> Iterator[Stage]:
-    """A stage that is for a.org and speaks TLS."""
+    """A stage that speaks TLS and has a certificate for a.org."""
     certificate, key = issue(folder, "a.org")
     secured = {"tls_cert": [certificate], "tls_key": [key], **limits}
     with stage(*plays, send_buffer=send_buffer, **secured) as scene:
@@ -25,28 +25,28 @@ def tls_stage(
 
 
 def call(scene: Stage, name: str = "a.org", receive_buffer: int | None = None) -> Wire:
-    """A client that notices when the other side ends without a farewell."""
+    """A TLS client that raises an error when the connection ends without a close_notify."""
     return secured(scene.call(receive_buffer), name)
 
 
 def secured(wire: Wire, name: str = "a.org") -> Wire:
-    """Shake hands on an open connection."""
+    """Do a TLS handshake on an open connection."""
     wire.sock = trusting().wrap_socket(wire.sock, server_hostname=name, suppress_ragged_eofs=False)
     return wire
 
 
 class Hands:
-    """A client's TLS with both its ends loose: what goes where, and when, is up to the test."""
+    """A TLS client without a socket of its own: the test decides which bytes go out, and when."""
 
     def __init__(self, wire: Wire, context: ssl.SSLContext | None = None) -> None:
         self.wire = wire
-        self.before = b""  # goes out in front of the first words
+        self.before = b""  # bytes to send before the ClientHello
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         context = context or trusting()
         self.tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname="a.org")
 
     def shake(self, piece: int = 1 << 20) -> bytes:
-        """Shake hands in pieces of this size; gives back the last of it, not yet sent."""
+        """Do the handshake in pieces of this size, and return the last bytes, still unsent."""
         while True:
             try:
                 self.tls.do_handshake()
@@ -57,12 +57,12 @@ class Hands:
                 self._take()
 
     def sealed(self, data: bytes) -> bytes:
-        """The records that carry the data."""
+        """The TLS records that carry the data."""
         self.tls.write(data)
         return self._outgoing.read()
 
     def farewell(self) -> bytes:
-        """The record that says that no more comes."""
+        """The record with the client's close_notify."""
         with contextlib.suppress(ssl.SSLWantReadError):
             self.tls.unwrap()
         return self._outgoing.read()
@@ -72,14 +72,14 @@ class Hands:
             self.wire.send(data[at : at + piece])
 
     def read(self, until: bytes) -> bytes:
-        """What comes up to this, which must be its end."""
+        """Read up to these bytes, which must be the last bytes received."""
         got = b""
         while not got.endswith(until):
             got += self._read()
         return got
 
     def trade(self, data: bytes, piece: int, expected: int) -> bytes:
-        """Send in records of at most so many bytes while reading as many as are expected."""
+        """Send data in records of at most `piece` bytes while reading `expected` bytes."""
         sock, got, waiting = self.wire.sock, b"", b""
         while len(got) < expected:
             if not waiting and data:
@@ -95,7 +95,7 @@ class Hands:
         return got
 
     def ended(self) -> bool:
-        """Wait for the other side's farewell; False when the connection ended without."""
+        """Wait for a close_notify; False when the connection ended without one."""
         while True:
             try:
                 if not self._read():

@@ -31,14 +31,14 @@ from steelyard.config.settings import Gateway
 from steelyard.core.lifecycle import State
 from steelyard.core.queue import Entry, Queue
 
-PATIENCE = 120.0  # seconds; ends a test that hangs: nothing that works takes so long
+PATIENCE = 120.0  # seconds; ends a test that hangs: no correct test takes that long
 GET = b"GET / HTTP/1.1\r\nHost: a.org\r\n\r\n"
 BAD = b"GET / HTTP/1.1\nHost: a.org\n\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Wait for what no socket or event can tell."""
+    """Wait until a condition holds that no socket or event can signal."""
     end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end, "it did not come to pass"
@@ -46,13 +46,13 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def unacknowledged(sock: socket.socket) -> int:
-    """Bytes that the other kernel has not confirmed yet (tcp(7), SIOCOUTQ)."""
+    """Bytes that the other side's kernel has not acknowledged yet (tcp(7), SIOCOUTQ)."""
     return int(struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, b"\0" * 4))[0])
 
 
 @dataclass
 class Message:
-    """A request or an answer as its reader saw it."""
+    """A request or an answer as its recipient read it."""
 
     start: bytes
     fields: list[tuple[bytes, bytes]]
@@ -64,18 +64,18 @@ class Message:
         return int(self.start.split(b" ")[1])
 
     def all(self, name: bytes) -> list[bytes]:
-        """Every value of a field."""
+        """All values of a field."""
         return [value for other, value in self.fields if other.lower() == name.lower()]
 
     def get(self, name: bytes) -> bytes | None:
-        """The one value of a field."""
+        """The only value of a field, or None."""
         values = self.all(name)
         assert len(values) <= 1, f"{name!r} came {len(values)} times"
         return values[0] if values else None
 
 
 class Wire:
-    """A blocking socket with a simple reader of HTTP messages, written apart from ours."""
+    """A blocking socket with a simple reader of HTTP messages, independent of the balancer's."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.settimeout(PATIENCE)
@@ -92,13 +92,13 @@ class Wire:
         self.sock.sendall(data)
 
     def more(self) -> bool:
-        """Receive once; False at the end."""
+        """Receive once; False at the end of the stream."""
         piece = self.sock.recv(65536)
         self.data += piece
         return bool(piece)
 
     def until(self, mark: bytes) -> bytes:
-        """Everything up to and with the mark."""
+        """Read everything up to the mark, and the mark."""
         while mark not in self.data:
             if not self.more():
                 raise EOFError(self.data[-200:])
@@ -113,19 +113,19 @@ class Wire:
         return got
 
     def rest(self) -> bytes:
-        """Everything until the other side closes."""
+        """Read everything until the other side closes."""
         while self.more():
             pass
         got, self.data = self.data, b""
         return got
 
     def head(self) -> Message:
-        """A head alone."""
+        """Read a head."""
         start, *lines = self.until(b"\r\n\r\n")[:-4].split(b"\r\n")
         return Message(start, [_field(line) for line in lines])
 
     def chunk(self) -> bytes:
-        """One chunk; the last one is empty."""
+        """Read one chunk; the last chunk is empty."""
         size = int(self.until(b"\r\n")[:-2], 16)
         if not size:
             return b""
@@ -134,7 +134,7 @@ class Wire:
         return data
 
     def body(self, message: Message) -> None:
-        """The body that this head announces, if it does."""
+        """Read the body that this head announces, if any."""
         if message.get(b"transfer-encoding") == b"chunked":
             while piece := self.chunk():
                 message.body += piece
@@ -144,13 +144,13 @@ class Wire:
             message.body = self.exactly(int(message.get(b"content-length") or 0))
 
     def message(self) -> Message:
-        """A whole message."""
+        """Read a whole message."""
         message = self.head()
         self.body(message)
         return message
 
     def answer(self, *, to: bytes = b"GET") -> Message:
-        """A whole answer to a request with this method."""
+        """Read a whole answer to a request with this method."""
         message = self.head()
         if to == b"HEAD" or message.status in (204, 304) or message.status < 200:
             return message
@@ -162,14 +162,14 @@ class Wire:
         return message
 
     def ended(self) -> bool:
-        """Wait for the other side to close or reset; True when it sent nothing more."""
+        """Wait for the other side to close or reset; True when no more bytes came."""
         try:
             return self.rest() == b""
         except ConnectionError:
             return True
 
     def reset(self) -> None:
-        """Close rudely."""
+        """Close with a reset."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.sock.close()
 
@@ -190,7 +190,7 @@ class Conn(Wire):
         self.worker = worker
 
     def request(self) -> Message:
-        """The next whole request, noted down."""
+        """Read the next whole request, and add it to the worker's list."""
         message = self.message()
         self.worker.seen.append(message)
         return message
@@ -203,13 +203,13 @@ class Conn(Wire):
 
 
 class ScriptedWorker:
-    """A listening socket and a play."""
+    """A listening socket and the play for each of its connections."""
 
     def __init__(self, play: Play, name: str = "w") -> None:
         self.play = play
         self.name = name
         self.seen: list[Message] = []
-        self.bytes = b""  # all that ever arrived
+        self.bytes = b""  # all bytes received on all connections
         self.accepted = 0
         self.errors: list[BaseException] = []
         self._sock = socket.create_server(("127.0.0.1", 0))
@@ -236,14 +236,14 @@ class ScriptedWorker:
             with conn:
                 self.play(conn)
         except (EOFError, ConnectionError):
-            pass  # the balancer closed an idle connection, which is how plays end
-        except BaseException as error:  # told to the test when the stage is cleared
+            pass  # the balancer closed an idle connection: the usual end of a play
+        except BaseException as error:  # raised in the test when the stage is closed
             self.errors.append(error)
         finally:
             self._open.discard(conn)
 
     def refuse(self) -> None:
-        """Accept no more: connecting fails from now on."""
+        """Stop listening, so that new connections are refused."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
@@ -280,7 +280,7 @@ def always(answer: bytes = OK) -> Play:
 
 
 def once(answer: bytes) -> Play:
-    """A worker that answers one request and closes."""
+    """A worker that answers one request per connection and closes."""
 
     def play(conn: Conn) -> None:
         conn.request()
@@ -290,7 +290,7 @@ def once(answer: bytes) -> Play:
 
 
 class Freezer(Handler):
-    """Holds the loop still, so that what happens meanwhile is found all at once, in order."""
+    """A handler that blocks the loop, so that the loop finds all later events at once."""
 
     def __init__(self, loop: Loop) -> None:
         self.deadline = inf
@@ -316,14 +316,14 @@ class Freezer(Handler):
 
 
 class Stage:
-    """A plane in a thread, its workers, and its clients."""
+    """A plane in a thread, with its workers and its clients."""
 
     def __init__(
         self, limits: Gateway, workers: list[ScriptedWorker], send_buffer: int | None
     ) -> None:
         self.workers = workers
         listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-        if send_buffer is not None:  # accepted sockets inherit it
+        if send_buffer is not None:  # accepted sockets inherit the option
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         self.port: int = listener.getsockname()[1]
         bell = Bell()
@@ -342,7 +342,7 @@ class Stage:
         return worker
 
     def queue(self, *entries: Entry, epoch: str = "e") -> None:
-        """Publish a queue, and wait until it is served from if the plane runs."""
+        """Publish a queue and, if the plane runs, wait until the plane uses it."""
         table = self.table(*entries, epoch=epoch)
         self.plane.offer(table)
         if self.thread.is_alive():
@@ -368,7 +368,7 @@ class Stage:
         return Wire(sock)
 
     def cuts_off(self) -> bool:
-        """Whether a new client is cut off; the reset may overtake its own connect."""
+        """Whether a new client is cut off; the reset may arrive before `connect` returns."""
         try:
             with self.call() as client:
                 return client.ended()
@@ -377,32 +377,32 @@ class Stage:
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
-        """The loop stands still within this block; once per stage."""
+        """Block the loop within a `with` block; a stage can do so once."""
         self._freezer.freeze()
         yield
         self._freezer.go_on.set()
 
     def time_out(self, handlers: Collection[Handler]) -> None:
-        """The time that these have is over, now; they must have a limit to be over."""
+        """Let the time limits of these handlers, which must have one, run out now."""
         with self.frozen():
             for handler in list(handlers):
                 assert handler.deadline < inf
                 handler.deadline = 0.0
 
     def handlers(self) -> list[object]:
-        """All that is in the plane's loop."""
+        """All handlers in the plane's loop."""
         return list(self.plane.loop.handlers())
 
     def get(self, request: bytes = GET) -> Message:
-        """One request on a connection of its own."""
+        """The answer to one request on a connection of its own."""
         with self.call() as client:
             client.send(request)
             return client.answer(to=request.split(b" ")[0])
 
     def go_round(self, times: int = 2) -> None:
-        """Wait until the loop has seen to all that was there before.
+        """Wait until the loop has handled all events that were there before.
 
-        A request that is refused at once needs no worker, and each is read in a later round.
+        A malformed request is answered without a worker, and each is read in a later round.
         """
         for _ in range(times):
             assert self.get(BAD).status == 400
@@ -411,11 +411,11 @@ class Stage:
         return sum(worker.tally.inflight for worker in self.directory)
 
     def total(self, count: str) -> int:
-        """A counter, over all workers."""
+        """The sum of a counter over all workers."""
         return sum(getattr(worker.tally, count) for worker in self.directory)
 
     def close(self) -> None:
-        """Stop, and see that nothing was leaked."""
+        """Stop the plane, and check that no connection and no count was leaked."""
         self.plane.stop()
         self.plane.stop()
         self.thread.join(PATIENCE)
@@ -432,7 +432,7 @@ class Stage:
 
 @contextlib.contextmanager
 def stage(*plays: Play, send_buffer: int | None = None, **limits: object) -> Iterator[Stage]:
-    """Raise the curtain: a worker for each play, and limits that differ from the defaults."""
+    """A stage with a worker for each play, and with limits that differ from the defaults."""
     workers = [ScriptedWorker(play, f"w{number}") for number, play in enumerate(plays)]
     scene = Stage(Gateway.model_validate(limits), workers, send_buffer)
     try:

@@ -1,4 +1,4 @@
-"""The data plane as a whole: tables that change, pools, the listener, a stop without loss."""
+"""Tests of the whole data plane: changes of the table, pools, the listener, a lossless stop."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def named(name: bytes) -> Play:
 
 
 def idle(s: Stage) -> int:
-    """Idle connections to workers."""
+    """The number of idle connections to workers."""
     return sum(len(worker.idle) for worker in s.directory)
 
 
 def test_weights_share_the_requests() -> None:
-    """One round of the ring gives each worker its share."""
+    """One round of the ring gives each worker its share of the requests."""
     with stage(named(b"a"), named(b"b"), policy="weighted_ring") as s:
         s.queue(s.workers[0].entry(weight=3), s.workers[1].entry(weight=1))
         got = [s.get().body for _ in range(default_size(2))]
@@ -51,7 +51,7 @@ def test_who_gets_nothing_new(state: State, weight: float) -> None:
 
 
 def test_an_open_exchange_outlives_its_workers_place_in_the_ring() -> None:
-    """SUNDOWN takes nothing new and finishes what it has; then its connection is closed."""
+    """A worker in SUNDOWN gets no new request, finishes its exchange, and is then disconnected."""
     go = threading.Event()
 
     def slow(conn: Conn) -> None:
@@ -73,7 +73,7 @@ def test_an_open_exchange_outlives_its_workers_place_in_the_ring() -> None:
 
 
 def test_idle_connections_of_a_worker_that_left_are_closed() -> None:
-    """A worker out of the ring keeps no connection of ours."""
+    """Idle connections to a worker that has left the table are closed."""
     with stage(always()) as s:
         assert s.get().status == 200
         until(lambda: idle(s) == 1)
@@ -85,7 +85,7 @@ def test_idle_connections_of_a_worker_that_left_are_closed() -> None:
 
 
 def test_idle_connection_that_the_worker_closes_is_dropped_at_once() -> None:
-    """The pool holds no connection that is known to be closed."""
+    """An idle connection that the worker closes is removed from the pool at once."""
     go = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -101,7 +101,7 @@ def test_idle_connection_that_the_worker_closes_is_dropped_at_once() -> None:
 
 
 def test_idle_connection_that_speaks_out_of_turn_is_dropped() -> None:
-    """Nobody's request is answered with what came unasked."""
+    """An idle connection on which bytes arrive is closed: they must answer no later request."""
     go = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -119,7 +119,7 @@ def test_idle_connection_that_speaks_out_of_turn_is_dropped() -> None:
 
 
 def test_idle_connection_grows_old() -> None:
-    """An idle connection is closed before the worker would do it."""
+    """An idle connection is closed after a time, before the worker would close it."""
     with stage(always(), upstream_idle=0.1) as s:
         assert s.get().status == 200
         until(lambda: idle(s) == 1)
@@ -127,7 +127,7 @@ def test_idle_connection_grows_old() -> None:
 
 
 def test_a_worker_that_moved_is_called_at_its_new_address() -> None:
-    """The same name at another port is another worker; its connections are not mixed up."""
+    """A worker with the same name at another port gets no requests on its old connections."""
     with stage(named(b"a"), named(b"b")) as s:
         s.queue(s.workers[0].entry())
         assert s.get().body == b"a"
@@ -137,7 +137,7 @@ def test_a_worker_that_moved_is_called_at_its_new_address() -> None:
 
 
 def test_no_more_clients_than_allowed() -> None:
-    """Over the limit clients wait in the backlog until another leaves."""
+    """Clients over the limit wait in the backlog until another client leaves."""
     with stage(always(), connections=2) as s:
         first, second = s.call(), s.call()
         for client in (first, second):
@@ -155,7 +155,7 @@ def test_no_more_clients_than_allowed() -> None:
 
 
 def test_out_of_file_descriptors() -> None:
-    """Without a descriptor for a client it waits; when there are some again it is served."""
+    """Without a free file descriptor a client waits, and is served when there is one again."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     asked, go = threading.Event(), threading.Event()
 
@@ -167,7 +167,8 @@ def test_out_of_file_descriptors() -> None:
         always()(conn)
 
     with stage(play) as s, s.call() as client:
-        client.send(GET)  # in an exchange: an idle client would have to make room
+        # The client is in an exchange: an idle client would be closed to make room.
+        client.send(GET)
         assert asked.wait(PATIENCE)
         waiting = socket.socket()
         hoard: list[socket.socket] = []
@@ -181,7 +182,7 @@ def test_out_of_file_descriptors() -> None:
             until(lambda: any(getattr(h, "_warned", False) for h in s.handlers()))
             until(lambda: any(getattr(h, "_accepting", True) is False for h in s.handlers()))
             go.set()
-            assert client.answer().status == 200  # who is connected is served on
+            assert client.answer().status == 200  # connected clients are still served
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
             for sock in hoard:
@@ -192,7 +193,7 @@ def test_out_of_file_descriptors() -> None:
 
 
 def test_a_bug_costs_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error of ours ends the connection it happened on, and nothing else."""
+    """An exception in the balancer's code ends only the connection where it happened."""
     with stage(always(), total_timeout=30) as s, s.call() as client:
         with monkeypatch.context() as patch:
             patch.setattr(TotalTimeout, "began", lambda *_: 1 / 0)
@@ -205,7 +206,7 @@ def test_a_bug_costs_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def waiting_for(go: threading.Event) -> Play:
-    """A worker that answers its only request when it may."""
+    """A worker that answers its only request when `go` is set."""
 
     def slow(conn: Conn) -> None:
         conn.request()
@@ -222,7 +223,7 @@ def never(conn: Conn) -> None:
 
 
 def test_stop_lets_exchanges_finish() -> None:
-    """Idle clients are closed, open exchanges end with `Connection: close`, then it is over."""
+    """Idle clients are closed, open exchanges end with `Connection: close`, then the plane ends."""
     go = threading.Event()
 
     def slow(conn: Conn) -> None:
@@ -262,7 +263,7 @@ def test_stop_lets_bodies_finish() -> None:
 
 
 def test_stop_serves_who_has_just_connected() -> None:
-    """A client that was accepted, but whose request is on its way, gets its answer."""
+    """A client that is connected, and has not sent its request yet, gets its answer."""
     with stage(always()) as s, s.call() as client:
         until(lambda: len(s.plane.front.clients) == 1)
         s.plane.stop()
@@ -272,7 +273,7 @@ def test_stop_serves_who_has_just_connected() -> None:
 
 
 def test_stop_accepts_nobody_new() -> None:
-    """Connections that come after the stop are left to the others who share the port."""
+    """New connections after a stop are left to the other processes that share the port."""
     go = threading.Event()
     with stage(waiting_for(go)) as s, s.call() as client:
         client.send(GET)
@@ -290,7 +291,7 @@ def test_stop_accepts_nobody_new() -> None:
 
 
 def test_a_port_that_everybody_has_left_is_closed() -> None:
-    """A client that comes then is refused, and does not wait for an answer in vain."""
+    """Once all processes have left a port, new clients are refused and do not wait in vain."""
     with stage(never) as s, s.call() as client:
         client.send(GET)
         until(lambda: s.inflight() == 1)
@@ -309,7 +310,7 @@ def refused(port: int) -> bool:
 
 
 def test_stop_has_a_deadline() -> None:
-    """What has not ended by then is cut."""
+    """Exchanges that have not ended when the drain time is over are cut."""
     with stage(never, drain=0.2) as s, s.call() as client:
         client.send(GET)
         until(lambda: s.inflight() == 1)
@@ -320,7 +321,7 @@ def test_stop_has_a_deadline() -> None:
 
 
 def test_second_stop_is_at_once() -> None:
-    """Asked twice, it does not wait."""
+    """A second stop ends the plane without waiting for exchanges."""
     with stage(never, drain=1000) as s, s.call() as client:
         client.send(GET)
         until(lambda: s.inflight() == 1)
@@ -331,7 +332,7 @@ def test_second_stop_is_at_once() -> None:
 
 
 def test_a_stop_cuts_nobody_whom_a_reload_left_to_finish() -> None:
-    """Others serve the port; then the gateway stops altogether. That is the first stop."""
+    """A stop after a reload counts as the first stop: open exchanges are finished."""
     go = threading.Event()
     with stage(waiting_for(go)) as s, s.call() as client:
         client.send(GET)
@@ -346,7 +347,7 @@ def test_a_stop_cuts_nobody_whom_a_reload_left_to_finish() -> None:
 
 
 def test_who_is_idle_has_longer_where_others_serve() -> None:
-    """Nobody waits for the end of a balancer that was replaced, as for that of a stopped one."""
+    """Idle clients of a replaced balancer may stay longer than those of a stopped balancer."""
     with stage(always()) as s, s.call() as wire:
         wire.send(GET)
         assert wire.answer().status == 200
@@ -360,7 +361,7 @@ def test_who_is_idle_has_longer_where_others_serve() -> None:
 
 
 def test_stop_under_load_loses_nothing() -> None:
-    """Clients in full swing lose no request: the last answer each gets says that it is."""
+    """Clients under load lose no request: each client's last answer says `Connection: close`."""
     lost: list[object] = []
     with stage(always(), always()) as s:
 

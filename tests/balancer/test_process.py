@@ -1,4 +1,4 @@
-"""A real balancer process: signals, memory, the last report."""
+"""Tests of a real balancer process: signals, memory and the last report."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ run_balancer(Gateway.model_validate_json(gateway), [int(fd)], "b/1", source)
 
 
 class Balancer:
-    """A child process that was given a listening socket, as a supervisor would do."""
+    """A child process that inherits a listening socket, as it does from the supervisor."""
 
     def __init__(self, *source: str, **gateway: object) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -56,19 +56,19 @@ class Balancer:
         return int(psutil.Process(self.process.pid).memory_info().rss)
 
     def says(self, text: str) -> None:
-        """Wait for a line of its log."""
+        """Wait for a line with this text in the log."""
         assert self.process.stderr is not None
         assert any(text in line for line in self.process.stderr), f"it never said {text!r}"
 
     def log(self) -> str:
-        """All it said; it must have ended."""
+        """The rest of the log of a process that ends."""
         _, text = self.process.communicate(timeout=PATIENCE)
         return text
 
 
 @contextlib.contextmanager
 def balancer(*source: str, **gateway: object) -> Iterator[Balancer]:
-    """One that is up: how long that takes is the machine's business."""
+    """A balancer that serves; there is no time limit, since machines differ in speed."""
     made = Balancer(*source, **gateway)
     try:
         made.says("serving")
@@ -96,7 +96,7 @@ def fixed(made: ScriptedWorker) -> tuple[str, str]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_exchanges_finish(number: signal.Signals) -> None:
-    """The open exchange ends well, the process ends with 0, and the port stays its owner's."""
+    """The open exchange is finished, the process exits with 0, and the port stays open."""
     go = threading.Event()
 
     def slow(conn: Conn) -> None:
@@ -115,11 +115,11 @@ def test_a_signal_lets_exchanges_finish(number: signal.Signals) -> None:
         client.sock.close()
         assert b.process.wait(PATIENCE) == 0
         with b.call():
-            pass  # the listening socket still belongs to us, and takes connections
+            pass  # the listening socket still belongs to the test, and takes connections
 
 
 def test_a_second_signal_ends_at_once() -> None:
-    """Asked twice, it cuts what is open, and that is no failure."""
+    """A second signal cuts open exchanges, and the process exits with 0."""
 
     def never(conn: Conn) -> None:
         conn.request()
@@ -137,7 +137,7 @@ def test_a_second_signal_ends_at_once() -> None:
 
 
 def test_idle_process_ends_at_once() -> None:
-    """With nobody connected there is nothing to wait for."""
+    """Without clients a process that is stopped exits at once."""
     with worker(always()) as w, balancer(*fixed(w), drain=1000) as b:
         with b.call() as client:
             client.send(GET)
@@ -147,7 +147,7 @@ def test_idle_process_ends_at_once() -> None:
 
 
 def test_memory_is_flat_for_a_long_download() -> None:
-    """100 MB pass through in either framing, and the process grows by less than 4 MB."""
+    """100 MiB pass through in either framing, and the process grows by less than 4 MiB."""
     size = 100 * 2**20
     piece = b"x" * 2**20
 
@@ -175,7 +175,7 @@ def test_memory_is_flat_for_a_long_download() -> None:
 
 
 def test_memory_is_flat_for_a_long_upload() -> None:
-    """50 MB to a worker that reads slower than the client writes: less than 4 MB of growth."""
+    """While 50 MiB go to a slow worker, the process grows by less than 4 MiB."""
     size = 50 * 2**20
 
     def sink(conn: Conn) -> None:
@@ -198,7 +198,7 @@ def test_memory_is_flat_for_a_long_upload() -> None:
 
 
 async def test_the_last_report(tmp_path: Path) -> None:
-    """A process that is asked to stop takes its leave from the agent."""
+    """A process that is stopped sends a last report to the agent."""
     token = tmp_path / "token"
     (tmp_path / "token").write_text(TOKEN)
     agent = FakeAgent()
@@ -224,7 +224,7 @@ async def test_the_last_report(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("weight", ["0", "-1", "nan", "inf", "much"])
 def test_a_weight_must_be_a_number_above_nothing(weight: str) -> None:
-    """A worker that would never get a request is a mistake, and said to be one."""
+    """A worker whose weight is not a positive number is refused."""
     with pytest.raises(UsageError, match="is not a worker"):
         fixed_queue([f"127.0.0.1:9000={weight}"])
 
@@ -243,6 +243,6 @@ def test_fixed_queue() -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "a:0", "a:b", "a:1=x", "a:1=-1", "a:70000", "a:1=nan"])
 def test_fixed_queue_refuses_what_is_no_worker(text: str) -> None:
-    """A wrong one names itself and the right form."""
+    """A malformed worker is refused with a message that gives the right form."""
     with pytest.raises(UsageError, match="HOST:PORT"):
         fixed_queue([text])

@@ -1,4 +1,4 @@
-"""Real clients and real servers through a real balancer process; bodies compared by hash."""
+"""Real clients and real servers through a real balancer process; bodies are compared by hash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.balancer.peers import clients, servers
 from tests.balancer.stage import GET
 from tests.balancer.test_process import Balancer, balancer
 
-pytestmark = pytest.mark.xdist_group("real peers")  # they share servers
+pytestmark = pytest.mark.xdist_group("real peers")  # the tests share servers
 
 LARGE = 4 << 20
 SMALL = 3
@@ -28,7 +28,7 @@ needs_nginx = pytest.param(servers.nginx, marks=pytest.mark.needs("nginx"), id="
 def served(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Balancer]:
-    """A balancer before one worker of each kind."""
+    """A balancer in front of one worker, for each kind of worker."""
     with ExitStack() as stack:
         port = stack.enter_context(request.param(tmp_path_factory.mktemp("worker")))
         yield stack.enter_context(balancer("fixed", f"127.0.0.1:{port}"))
@@ -43,14 +43,14 @@ def served(
     "use", [clients.use_httpx, clients.use_requests, clients.use_aiohttp, needs_curl]
 )
 def test_what_is_stored_comes_back(served: Balancer, use, chunked: bool, size: int) -> None:
-    """Every client stores and fetches through every server, and the bytes are the same."""
+    """Each client stores and fetches a body through each server, and the bytes are the same."""
     data = random.Random(size).randbytes(size)
     url = f"http://127.0.0.1:{served.port}/{use.__name__}-{chunked}-{size}"
     assert sha256(use(url, data, chunked)).digest() == sha256(data).digest()
 
 
 def test_an_unknown_page_is_the_workers_404(served: Balancer) -> None:
-    """A worker's error passes, and the connection stays."""
+    """A 404 from a worker reaches the client, and the connection stays open."""
     with served.call() as client:
         for _ in range(3):
             client.send(GET.replace(b"GET / ", b"GET /nothing "))

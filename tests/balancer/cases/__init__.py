@@ -1,4 +1,4 @@
-"""What HTTP/1.1 messages are read, and which are refused: one file per topic, written by hand."""
+"""HTTP/1.1 messages that are read or refused: one file per topic, written by hand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOPICS = {
     )
 }
 
-# By what pytest calls them: topic and name.
+# The keys are the ids in pytest: topic and name.
 CASES: dict[str, Case] = {
     f"{topic}: {case.name}": case for topic, cases in TOPICS.items() for case in cases
 }

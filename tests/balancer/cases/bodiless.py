@@ -1,4 +1,4 @@
-"""Answers that have no body, whatever their fields say, and those that come before the answer."""
+"""Answers that have no body, whatever their fields say, and interim answers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a case is: bytes, the section that judges them, why, and what must become of them.
+"""Cases: each has bytes, the section of an RFC that judges them, a reason and an outcome.
 
     accepted("port", "RFC 3986, 3.2.3", "A port may follow.", get(b"Host: a.org:81"))
     refused("two Hosts", "RFC 9112, 3.2", "Which one counts?", get(HOST, HOST), 400)
 
-An accepted request reaches the worker as it came, unless the case says what differs.
+An accepted request reaches the worker unchanged, unless the case names the differences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Request:
-    """Bytes of a client: what reaches the worker, then the status of a refusal, if one ends it."""
+    """A client's bytes, the requests that reach the worker, and the status of a final refusal."""
 
     name: str
     section: str
@@ -38,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Chunks:
-    """A chunked body, which is read alike in both directions; `status` when it is refused."""
+    """A chunked body, which is read alike in both directions, with the status if it is refused."""
 
     name: str
     section: str
@@ -51,9 +51,11 @@ class Chunks:
 
 @dataclass(frozen=True)
 class Reply:
-    """Bytes of a worker, which then closes: what the client sees, 502 when they are refused.
+    """A worker's bytes up to its close, and the answer that the client sees, which is 502 if
+    refused.
 
-    `lines` are all its fields but those that a balancer adds; `interim` are 1xx heads before.
+    `lines` are all fields of the answer but those that a balancer adds; `interim` are the 1xx heads
+    before the answer.
     """
 
     name: str
@@ -89,17 +91,17 @@ def get(*fields: bytes) -> bytes:
 
 
 def post(*fields: bytes, body: bytes = b"") -> bytes:
-    """A POST with a good Host, these fields and these bytes behind the head."""
+    """A POST with a good Host, these fields and these bytes after the head."""
     return head(b"POST / HTTP/1.1", HOST, *fields) + body
 
 
 def asks(line: bytes) -> bytes:
-    """A request with this line and a good Host."""
+    """A request with this request line and a good Host."""
     return head(line, HOST)
 
 
 def as_sent(raw: bytes) -> Seen:
-    """A request without a body, as it came."""
+    """The request that a worker sees if these bytes, without a body, pass unchanged."""
     line, *lines = raw.partition(b"\r\n\r\n")[0].split(b"\r\n")
     return Seen(line, tuple(lines))
 
@@ -122,7 +124,7 @@ def accepted(
 
 
 def refused(name: str, section: str, why: str, raw: bytes, status: int = 400) -> Request:
-    """A request of which not a byte reaches the worker."""
+    """A request of which no byte reaches the worker."""
     return Request(name, section, why, raw, (), status)
 
 
@@ -135,12 +137,12 @@ def series(name: str, section: str, why: str, raw: bytes, *seen: Seen, status: i
 
 
 def decoded(name: str, section: str, why: str, raw: bytes, body: bytes, *trailers: bytes) -> Chunks:
-    """Chunks that are joined."""
+    """A chunked body that is decoded."""
     return Chunks(name, section, why, raw, body, trailers)
 
 
 def broken(name: str, section: str, why: str, raw: bytes, status: int = 400) -> Chunks:
-    """Chunks that are refused."""
+    """A chunked body that is refused."""
     return Chunks(name, section, why, raw, status=status)
 
 
@@ -177,5 +179,5 @@ def relayed(
 
 
 def malformed(name: str, section: str, why: str, raw: bytes, to: bytes = b"GET") -> Reply:
-    """An answer in whose place the client gets a 502."""
+    """An answer that is replaced by a 502."""
     return Reply(name, section, why, raw, to=to)

@@ -1,4 +1,4 @@
-"""Content-Length: one field, decimal digits, and nothing beside it that frames."""
+"""Content-Length: one field of decimal digits, and no other field that frames."""
 
 from __future__ import annotations
 

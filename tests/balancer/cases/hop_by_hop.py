@@ -1,4 +1,4 @@
-"""Fields of one connection: they, and what Connection names, go no further."""
+"""Fields of one connection: these, and the fields that Connection names, are not forwarded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Host: exactly one, and it is an authority without a user."""
+"""Host: there is exactly one, and its value is an authority without a user."""
 
 from __future__ import annotations
 

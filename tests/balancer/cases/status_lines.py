@@ -1,4 +1,4 @@
-"""Answers: status lines, fields and framing. What is malformed becomes a 502."""
+"""Status lines, fields and framing of answers; a malformed answer becomes a 502."""
 
 from __future__ import annotations
 

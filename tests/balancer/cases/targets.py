@@ -1,4 +1,4 @@
-"""Request targets: origin form, absolute form, and the two that have their own methods."""
+"""Request targets: origin form, absolute form, authority form and asterisk form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trailers: fields behind the last chunk, of which none may frame or route."""
+"""Trailers: fields after the last chunk, none of which may frame or route a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transfer-Encoding: `chunked`, once, and no spelling that only some readers recognise."""
+"""Transfer-Encoding: `chunked`, once, in no spelling that only some parsers recognise."""
 
 from __future__ import annotations
 

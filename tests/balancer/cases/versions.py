@@ -1,4 +1,4 @@
-"""Versions: 1.1 and 1.0, spelled exactly."""
+"""Versions: HTTP/1.1 and HTTP/1.0 are accepted, in their exact spelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of the access log, and a real process that writes them."""
+"""Tests of the lines of the access log, and of processes that write them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def note(target: bytes = b"/", *lines: bytes) -> Note:
 
 
 def test_json() -> None:
-    """Everything there is to know, by name."""
+    """A JSON line has all fields of a note by name."""
     assert json.loads(as_json(note(b"/x", b"User-Agent: a\xfc", b"Referer: r"), CLOCK)) == {
         "time": "2023-11-14T22:13:21.500+00:00",
         "client": "192.0.2.7",
@@ -58,7 +58,7 @@ def test_json() -> None:
 
 
 def test_combined() -> None:
-    """The format that every tool for logs knows."""
+    """A line in the combined log format has its fields in order, and "-" for missing ones."""
     start = "192.0.2.7 - - [14/Nov/2023:22:13:21 +0000]"
     full = note(b"/x", b"user-agent: curl/8", b"Referer: http://r/")
     line = f'{start} "GET /x HTTP/1.1" 200 12 "http://r/" "curl/8"'
@@ -74,7 +74,7 @@ COMBINED = re.compile(r'\S+ - - \[[^]]*\] "[^"]*" [0-9]{3} ([0-9]+|-) "[^"]*" "[
 @given(st.binary().map(lambda raw: raw.replace(b" ", b"")), st.binary(), st.binary())
 @example(b"\r\n", b'"', b"\x7f\\")
 def test_no_client_can_forge_a_line(target: bytes, referer: bytes, agent: bytes) -> None:
-    """Whatever is in a field, the line is one of printable ASCII, with all fields in place."""
+    """Whatever a client sends, its line is one line of printable ASCII with all fields in place."""
     nasty = note(target, b"Referer: " + referer, b"User-Agent: " + agent)
     for form in FORMATS.values():
         line = form(nasty, CLOCK)
@@ -85,7 +85,7 @@ def test_no_client_can_forge_a_line(target: bytes, referer: bytes, agent: bytes)
 
 
 def test_a_full_disk(caplog: pytest.LogCaptureFixture) -> None:
-    """Lines that cannot be written are counted and told of, and nothing else happens."""
+    """Lines that cannot be written are counted, and the log says so."""
     access_log = AccessLog()
     writer = AccessLogWriter("/dev/full", "json", access_log)
     for _ in range(3):
@@ -99,13 +99,13 @@ def test_a_full_disk(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_place_that_is_none(tmp_path: Path) -> None:
-    """A log that cannot be opened is said at once, with its name."""
+    """An access log that cannot be opened is an error that names the file."""
     with pytest.raises(UsageError, match="nowhere"):
         AccessLogWriter(str(tmp_path / "nowhere" / "log"), "json", AccessLog())
 
 
 def test_reopening_that_fails_keeps_the_old_file(tmp_path: Path) -> None:
-    """No line is lost to a mistake in a rotation."""
+    """When a log cannot be reopened, lines still go to the old file."""
     folder = tmp_path / "logs"
     folder.mkdir()
     access_log = AccessLog()
@@ -117,7 +117,7 @@ def test_reopening_that_fails_keeps_the_old_file(tmp_path: Path) -> None:
     assert len((tmp_path / "moved" / "log").read_text().splitlines()) == 1
 
 
-# Real processes
+# Tests with real processes
 
 
 def ask(port: int, target: bytes) -> None:
@@ -133,7 +133,7 @@ def targets(path: Path) -> list[str]:
 
 
 def test_a_process_that_writes(tmp_path: Path) -> None:
-    """A line per request; moved away, the log is begun anew on SIGUSR1; the end loses nothing."""
+    """Each request has a line, SIGUSR1 reopens the file, and SIGTERM loses no line."""
     path, moved = tmp_path / "log", tmp_path / "log.1"
     path.write_text('{"target": "before"}\n')
     with worker(always()) as w, balancer(*fixed(w), access_log=str(path)) as b:
@@ -152,14 +152,14 @@ def test_a_process_that_writes(tmp_path: Path) -> None:
 
 
 def test_usr1_without_a_log() -> None:
-    """It is no reason to die."""
+    """A balancer without an access log survives SIGUSR1."""
     with worker(always()) as w, balancer(*fixed(w)) as b:
         b.process.send_signal(signal.SIGUSR1)
         ask(b.port, b"/")
 
 
 def test_the_whole_gateway(tmp_path: Path) -> None:
-    """Two processes share a file, and the signal goes to the one whose number people know."""
+    """The processes of a gateway write to one file, and SIGUSR1 to the parent reopens it."""
     path = tmp_path / "log"
     program = "from steelyard.cli.main import run; run()"
     with worker(always()) as w:

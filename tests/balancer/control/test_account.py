@@ -1,4 +1,4 @@
-"""Counters → account."""
+"""Tests of how counters become an account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def only(s: Stage) -> Work:
 
 
 def test_answers_are_counted_by_class() -> None:
-    """As often as they are timed; bytes by direction."""
+    """Answers are counted by class of status, each with its time, and bytes by direction."""
     play = iter([OK, OK, NO])
 
     def worker(conn: Conn) -> None:
@@ -37,7 +37,7 @@ def test_answers_are_counted_by_class() -> None:
 
 
 def test_what_is_open_is_told() -> None:
-    """An exchange with a worker, and its client."""
+    """The account counts open exchanges with workers and open connections of clients."""
 
     def silent(conn: Conn) -> None:
         conn.request()
@@ -51,7 +51,7 @@ def test_what_is_open_is_told() -> None:
 
 
 def test_answers_of_our_own_are_counted_by_status() -> None:
-    """A bad request, and one that finds no worker."""
+    """The balancer's own answers are counted by status."""
     with stage() as s:
         s.get()
         s.get()
@@ -63,7 +63,7 @@ def test_answers_of_our_own_are_counted_by_status() -> None:
 
 
 def test_retries_and_ejections_are_counted() -> None:
-    """A worker that does not accept costs retries, and soon it is left out."""
+    """A worker that refuses connections causes one retry, and then it is ejected."""
     with stage(always(), always(), eject_after=1, eject_first=60) as s:
         s.workers[0].refuse()
         for _ in range(12):
@@ -76,7 +76,7 @@ def test_retries_and_ejections_are_counted() -> None:
 
 
 def test_those_in_line_are_told() -> None:
-    """One is served, another waits."""
+    """The account counts requests that wait for a worker."""
 
     def silent(conn: Conn) -> None:
         conn.request()

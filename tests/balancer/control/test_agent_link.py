@@ -1,4 +1,4 @@
-"""The link to the agent, with a real WebSocket server in the agent's place."""
+"""Tests of the link to the agent, with a WebSocket server in place of the agent."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ TOKEN = "s3cret"
 
 
 class FakeAgent:
-    """Publishes queues and collects reports."""
+    """A server that publishes queues and collects reports."""
 
     def __init__(self, path: str = r"/v1/queue\?balancer=b%2F1") -> None:
-        self.path = path  # at which it is asked for
+        self.path = path  # a pattern for the path of the balancer's request
         self.reports: asyncio.Queue[Report] = asyncio.Queue()
         self.links: asyncio.Queue[ServerConnection] = asyncio.Queue()
         self.refused = asyncio.Event()
@@ -96,7 +96,7 @@ def write(path: Path, text: str) -> None:
 
 
 async def attempts(port: int, count: int) -> None:
-    """Stand where the agent was, and hang up on so many attempts to link."""
+    """Listen on the agent's port, and close the connections of `count` attempts to link."""
     tries = asyncio.Semaphore(0)
 
     def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -128,12 +128,12 @@ async def control(
 
 
 async def get(s: Stage) -> int:
-    """A request from a client in a thread of its own."""
+    """The status of a request from a client in another thread."""
     return (await asyncio.to_thread(s.get)).status
 
 
 async def test_queues_come_in_and_reports_go_out(agent: FakeAgent, token: Path) -> None:
-    """A queue is served from at once, and the report that follows names its version."""
+    """A queue is used at once, and the report that follows names its version."""
     with stage(always()) as s:
         async with control(s, agent, token):
             link = await agent.linked()
@@ -151,8 +151,8 @@ async def test_queues_come_in_and_reports_go_out(agent: FakeAgent, token: Path) 
 async def test_a_drained_worker_is_reported_at_once(
     agent: FakeAgent, token: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A queue served from, and the last exchange of a worker in SUNDOWN: both are news, which
-    do not wait for the next regular report."""
+    """A new queue, and the last exchange of a worker in SUNDOWN, are reported at once and do not
+    wait for the next regular report."""
     monkeypatch.setattr(agent_link, "EVERY", 1000.0)
     go = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -182,7 +182,7 @@ async def test_a_drained_worker_is_reported_at_once(
 async def test_a_malformed_queue_is_ignored(
     agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What cannot be read is logged with its fault, and the last queue is served on."""
+    """A malformed queue is logged with its fault, and the queue before stays in use."""
     with stage(always()) as s:
         async with control(s, agent, token):
             link = await agent.linked()
@@ -202,7 +202,7 @@ async def test_a_malformed_queue_is_ignored(
 async def test_a_lost_agent(
     agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The last queue is served on, which is logged once; the link comes back by itself."""
+    """Without its agent a balancer uses the last queue, logs each cause once, and links again."""
     with stage(always()) as s:
         async with control(s, agent, token):
             link = await agent.linked()
@@ -213,7 +213,8 @@ async def test_a_lost_agent(
             await attempts(agent.port, 4)
             assert await get(s) == 200
             lost = [record for record in caplog.records if "serving from queue 5" in record.message]
-            assert 1 <= len(lost) <= 3  # the link closed, nobody there, somebody who hangs up
+            # One message each: the link is closed, connections are refused, connections are closed.
+            assert 1 <= len(lost) <= 3
             await agent.open()
             link = await agent.linked()
             await link.send(queue(1, s.worker.entry(), epoch="e2"))
@@ -224,10 +225,10 @@ async def test_a_lost_agent(
 async def test_of_several_agents_the_one_that_leads_is_followed(
     agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A standby listens nowhere; when it comes to lead it is found, and so is the first again."""
+    """A balancer links to the agent that leads, and skips a standby, which does not listen."""
     standby = FakeAgent()
     await standby.open()
-    await standby.close()  # it has a port now, and nobody listens there
+    await standby.close()  # the standby has a port now, and no program listens there
     with stage(always()) as s:
         async with control(s, standby, token, agent):
             link = await agent.linked()
@@ -247,7 +248,7 @@ async def test_of_several_agents_the_one_that_leads_is_followed(
 
 
 async def test_counts_survive_a_lost_agent(agent: FakeAgent, token: Path) -> None:
-    """What happened while the agent was away is in the first report to it."""
+    """Requests that were served while the agent was away are in the reports that follow."""
     with stage(always()) as s:
         async with control(s, agent, token):
             link = await agent.linked()
@@ -269,7 +270,7 @@ async def test_counts_survive_a_lost_agent(agent: FakeAgent, token: Path) -> Non
 async def test_a_refused_token(
     agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A wrong token is a clear error; the file is read anew for each attempt."""
+    """A wrong token is a clear error, and the token file is read again for each attempt."""
     write(token, "wrong")
     with stage() as s:
         async with control(s, agent, token):
@@ -283,7 +284,7 @@ async def test_a_refused_token(
 
 
 class Rounds(random.Random):
-    """Counts the pauses of a feed between its rounds, and makes them short."""
+    """A random generator that counts the pauses between rounds of attempts, and shortens them."""
 
     pauses = 0
 
@@ -306,7 +307,7 @@ async def test_an_agent_that_starts_later_is_no_trouble(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A balancer that comes up before its agent says nothing while the grace lasts."""
+    """A balancer that starts before its agent logs nothing during the grace period."""
     monkeypatch.setattr(agent_link, "GRACE", 1000.0)
     rounds = Rounds(0)
     with stage() as s:
@@ -321,7 +322,7 @@ async def test_an_agent_that_never_comes_is_told_in_plain_words(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """After the grace the message says what is wrong and what to look at, without a number."""
+    """After the grace period the log says what is wrong and what to check, without an errno."""
     monkeypatch.setattr(agent_link, "GRACE", 0.0)
     with stage() as s:
         async with control(s, absent, token):
@@ -333,7 +334,7 @@ async def test_an_agent_that_never_comes_is_told_in_plain_words(
 async def test_a_missing_token_file(
     agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A missing file is named, with what to do; the agent may have it written later."""
+    """A missing token file is named in the log, and is read when it is there."""
     monkeypatch.setattr(agent_link, "GRACE", 0.0)
     missing = token.with_name("missing")
     with stage() as s:
@@ -344,7 +345,7 @@ async def test_a_missing_token_file(
 
 
 async def test_farewell(agent: FakeAgent, token: Path) -> None:
-    """The last report says that it is the last."""
+    """The last report of a balancer says that it is the last."""
     with stage(always()) as s:
         async with control(s, agent, token) as made:
             link = await agent.linked()
@@ -356,7 +357,7 @@ async def test_farewell(agent: FakeAgent, token: Path) -> None:
 
 
 async def test_host_names_are_resolved(agent: FakeAgent, token: Path) -> None:
-    """A worker given by name joins the ring as soon as the name is resolved."""
+    """A worker with a host name serves as soon as the name is resolved."""
     with stage(always()) as s:
         async with control(s, agent, token):
             link = await agent.linked()
@@ -368,7 +369,7 @@ async def test_host_names_are_resolved(agent: FakeAgent, token: Path) -> None:
 async def test_the_queue_of_another_application_is_refused(
     agent: FakeAgent, token: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The application of the first queue is served on, and the log says what is wrong."""
+    """The queue of another application is refused and logged, and the queue before stays in use."""
     with stage(always()) as s:
         async with control(s, agent, token):
             link = await agent.linked()
@@ -386,8 +387,7 @@ async def test_the_queue_of_another_application_is_refused(
 async def test_another_user_in_the_agents_place_gets_no_token(
     token: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An agent that is killed leaves its port to whoever takes it: the balancer says so, and sends
-    the stranger nothing."""
+    """A balancer sends nothing to another user who listens on the port of a killed agent."""
     with stage(always()) as s, stranger(tmp_path / "log") as other:
         place = FakeAgent()
         place.port = other.port

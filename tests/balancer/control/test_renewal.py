@@ -1,4 +1,4 @@
-"""Certificates that change while they are shown."""
+"""Tests of certificate files that change while the balancer runs."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def ask(client: Wire) -> int:
 
 
 def test_a_new_certificate(tmp_path: Path) -> None:
-    """New clients see it once it stays as it is; those that are connected notice nothing."""
+    """New clients get a new certificate once its files no longer change; old connections stay."""
     with scene(tmp_path) as (s, renewal), call(s) as old:
         assert ask(old) == 200
         issue(tmp_path, "a.org", "new.org")
-        renewal.look()  # it may still be changing
+        renewal.look()  # the files may still be changing
         with call(s) as client:
             assert names(client) == {"a.org"}
         renewal.look()
@@ -55,7 +55,7 @@ def test_a_new_certificate(tmp_path: Path) -> None:
 
 
 def test_nothing_new(tmp_path: Path) -> None:
-    """Files that stay as they are are not loaded again."""
+    """Files that do not change are not loaded again."""
     with scene(tmp_path) as (s, renewal):
         before = s.plane.front.identity
         renewal.look()
@@ -64,7 +64,7 @@ def test_nothing_new(tmp_path: Path) -> None:
 
 
 def test_a_link_that_leads_elsewhere(tmp_path: Path) -> None:
-    """As certbot and Kubernetes do it: the files themselves never change."""
+    """A symbolic link that changes is noticed: certbot and Kubernetes never change the files."""
     one, two = tmp_path / "1", tmp_path / "2"
     issue(one, "a.org", stem="it")
     issue(two, "a.org", "new.org", stem="it")
@@ -84,7 +84,7 @@ def test_a_link_that_leads_elsewhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("harm", ["mismatch", "gone", "junk"])
 def test_a_bad_one(tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture) -> None:
-    """The one before is shown on, which is said once; a good one mends it."""
+    """A bad certificate is logged once and not used, and a good one is used later."""
     with scene(tmp_path) as (s, renewal):
         certificate, key = tmp_path / "a.org.pem", tmp_path / "a.org.key"
         before = key.read_bytes()
@@ -100,7 +100,7 @@ def test_a_bad_one(tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture) 
             renewal.look()
         (said,) = [record for record in caplog.records if "not used" in record.message]
         assert said.levelname == "ERROR"
-        assert "→" in said.message  # what to do
+        assert "→" in said.message  # the hint
         with call(s) as client:
             assert ask(client) == 200
         issue(tmp_path, "a.org", "mended.org")
@@ -111,7 +111,7 @@ def test_a_bad_one(tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture) 
 
 
 def test_one_that_clients_will_not_like(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """It is shown, for it is what was asked for, and it is said."""
+    """An expired certificate is used, since the operator put it there, and the log warns of it."""
     with scene(tmp_path) as (s, renewal):
         assert s.plane.front.identity is not None
         old = s.plane.front.identity.shown[0].certificate
@@ -123,7 +123,7 @@ def test_one_that_clients_will_not_like(tmp_path: Path, caplog: pytest.LogCaptur
 
 
 async def test_under_load(tmp_path: Path) -> None:
-    """In a real process, with clients that come and go and one that stays: none of them fails."""
+    """While certificates change under load, no request fails, on new and on old connections."""
     certificate, key = issue(tmp_path, "a.org")
     worker = await asyncio.start_server(_worker, "127.0.0.1", 0)
     port = worker.sockets[0].getsockname()[1]
@@ -167,7 +167,7 @@ async def _names(b: Balancer) -> set[str]:
 
 
 class Client:
-    """Asks with a new connection each time, or always on the same."""
+    """A client that opens a connection for each request, or keeps one for all."""
 
     def __init__(self, b: Balancer, *, fresh: bool) -> None:
         self.stopped = False

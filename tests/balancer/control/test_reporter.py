@@ -1,4 +1,4 @@
-"""Counters → reports."""
+"""Tests of how counters become reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.balancer.stage import GET, Conn, always, stage, until
 
 
 def test_a_report_tells_what_is_new() -> None:
-    """Counts are since the last report that was sent; one that was not sent is not lost."""
+    """A report counts what happened since the last report that was sent."""
     with stage(always()) as s, s.call() as client:
         reporter = Reporter("b1", s.plane.front, s.directory)
         for _ in range(3):
@@ -36,7 +36,7 @@ def test_a_report_tells_what_is_new() -> None:
 
 
 def test_refused_requests_are_reported_once() -> None:
-    """So are requests that found no worker."""
+    """A request that finds no worker is reported as refused, once."""
     with stage() as s:
         reporter = Reporter("b1", s.plane.front, s.directory)
         s.get()
@@ -47,7 +47,7 @@ def test_refused_requests_are_reported_once() -> None:
 
 
 def test_failed_handshakes_are_reported_once(tmp_path: Path) -> None:
-    """So are clients that did not get through the TLS handshake."""
+    """A failed TLS handshake is reported once."""
     with tls_stage(tmp_path, always()) as s:
         reporter = Reporter("b1", s.plane.front, s.directory)
         with s.call() as client:
@@ -60,7 +60,7 @@ def test_failed_handshakes_are_reported_once(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_left_is_reported_until_it_is_done() -> None:
-    """Unknown to a new agent but not idle: its exchanges still count; then it is forgotten."""
+    """A worker that a new agent does not know is reported until its exchanges end."""
 
     def play(conn: Conn) -> None:
         conn.request()
@@ -86,7 +86,7 @@ def test_a_worker_that_left_is_reported_until_it_is_done() -> None:
 
 
 def test_a_worker_that_moved_is_one_in_the_report() -> None:
-    """Counts of the old and the new address are added up under the name."""
+    """Counts of a worker's old and new address are added up under its name."""
     with stage(always(), always()) as s:
         reporter = Reporter("b1", s.plane.front, s.directory)
         s.queue(s.workers[0].entry())

@@ -1,4 +1,4 @@
-"""Names of workers → addresses."""
+"""Tests of resolving the host names of workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.balancer.control.resolver import Resolver
 
 
 def test_literal_addresses_need_no_look_up() -> None:
-    """An address is known at once, and never stale."""
+    """An IP address is known without a look-up, and is never stale."""
     resolver = Resolver()
     names = [("127.0.0.1", 80), ("::1", 81)]
     assert resolver.known(names) == {
@@ -21,7 +21,7 @@ def test_literal_addresses_need_no_look_up() -> None:
 
 
 async def test_a_name_is_looked_up_and_remembered() -> None:
-    """A name is unknown until it is looked up, then fresh for a while."""
+    """A host name is unknown until it is looked up, and then fresh for a while."""
     resolver = Resolver()
     names = [("localhost", 80)]
     assert resolver.known(names) == {}
@@ -33,7 +33,7 @@ async def test_a_name_is_looked_up_and_remembered() -> None:
 
 
 async def test_an_unknown_name_is_asked_for_again(caplog: pytest.LogCaptureFixture) -> None:
-    """A failed look-up is logged once and repeated with the next queue."""
+    """A failed look-up is logged once, and the name stays stale."""
     resolver = Resolver()
     names = [("no-such-host.invalid", 80)]
     for _ in range(2):

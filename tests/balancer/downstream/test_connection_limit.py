@@ -1,4 +1,4 @@
-"""Connections per client address."""
+"""Tests of the limit on connections per client address."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PROXY = b"PROXY TCP4 192.0.2.%d 198.51.100.2 1 2\r\n"
 
 
 def test_one_too_many_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
-    """It gets nothing, the others go on, and there is room again when one of them leaves."""
+    """A connection over the limit is closed, the others go on, and closed ones make room again."""
     with stage(always(), client_connections=2) as s:
         with s.call() as one, s.call() as two:
             for client in (one, two):
@@ -31,7 +31,7 @@ def test_one_too_many_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_trusted_proxies_are_not_counted() -> None:
-    """Many clients share their address."""
+    """Connections of a trusted proxy are not limited, since many clients share its address."""
     limits = {"client_connections": 1, "trusted_proxies": ["127.0.0.1"]}
     with stage(always(), **limits) as s, s.call() as one, s.call() as two:
         for client in (one, two):
@@ -40,7 +40,7 @@ def test_trusted_proxies_are_not_counted() -> None:
 
 
 def test_whom_a_proxy_speaks_for_is_counted() -> None:
-    """By the address that the PROXY header names."""
+    """Connections with a PROXY header are counted by the client address in that header."""
     on = {"proxy_protocol": "on", "trusted_proxies": ["127.0.0.1"]}
     with stage(always(), client_connections=1, **on) as s:
         with s.call() as one, s.call() as two, s.call() as three:

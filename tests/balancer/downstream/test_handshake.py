@@ -1,4 +1,4 @@
-"""What comes before the first request over TLS: in time, in order, or not at all."""
+"""Tests of TLS handshakes: what is negotiated, and which handshakes fail."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ openssl = pytest.mark.needs("openssl")
 
 
 def s_client(scene: Stage, folder: Path, *options: str, say: bytes = b"") -> str:
-    """What `openssl s_client` prints."""
+    """The output of `openssl s_client`."""
     command = ["openssl", "s_client", "-connect", f"127.0.0.1:{scene.port}", *options]
     command += ["-servername", "a.org", "-CAfile", str(root_file(folder)), "-verify_return_error"]
     done = subprocess.run(command, input=say, capture_output=True, timeout=PATIENCE, check=False)
@@ -31,7 +31,7 @@ def s_client(scene: Stage, folder: Path, *options: str, say: bytes = b"") -> str
 
 
 def hello(context: ssl.SSLContext | None = None) -> bytes:
-    """How a client begins."""
+    """The ClientHello of a client."""
     outgoing = ssl.MemoryBIO()
     tls = (context or trusting()).wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="a.org")
     with pytest.raises(ssl.SSLWantReadError):
@@ -39,11 +39,11 @@ def hello(context: ssl.SSLContext | None = None) -> bytes:
     return outgoing.read()
 
 
-# What is agreed on
+# What is negotiated
 
 
 def test_the_newest_version_and_protocol(tmp_path: Path) -> None:
-    """TLS 1.3 and HTTP/1.1, though the client would speak HTTP/2 as well; nothing is compressed."""
+    """TLS 1.3 and HTTP/1.1 are negotiated, though the client offers HTTP/2, without compression."""
     with tls_stage(tmp_path, always()) as s, call(s) as client:
         assert isinstance(client.sock, ssl.SSLSocket)
         assert client.sock.version() == "TLSv1.3"
@@ -54,7 +54,7 @@ def test_the_newest_version_and_protocol(tmp_path: Path) -> None:
 @openssl
 @pytest.mark.parametrize("old", ["-tls1", "-tls1_1"])
 def test_old_versions_are_refused(tmp_path: Path, old: str) -> None:
-    """TLS 1.1 and before are told that they are too old."""
+    """A client that offers only TLS 1.0 or 1.1 gets the alert protocol_version."""
     with tls_stage(tmp_path, always()) as s:
         told = s_client(s, tmp_path, old, "-cipher", "ALL:@SECLEVEL=0")
         assert "alert protocol version" in told
@@ -64,14 +64,14 @@ def test_old_versions_are_refused(tmp_path: Path, old: str) -> None:
 @openssl
 @pytest.mark.parametrize("weak", ["AES128-SHA", "ECDHE-ECDSA-AES128-SHA", "AES256-GCM-SHA384"])
 def test_weak_ciphers_are_refused(tmp_path: Path, weak: str) -> None:
-    """No forward secrecy, or no authenticated encryption: no handshake."""
+    """A cipher without forward secrecy or without authenticated encryption is refused."""
     with tls_stage(tmp_path, always()) as s:
         assert "handshake failure" in s_client(s, tmp_path, "-tls1_2", "-cipher", weak)
 
 
 @openssl
 def test_the_client_chooses_among_good_ciphers(tmp_path: Path) -> None:
-    """It knows what its machine is good at."""
+    """The client's order of ciphers counts: it knows which ones its machine computes fast."""
     with tls_stage(tmp_path, always()) as s:
         for chosen in ("ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-ECDSA-AES256-GCM-SHA384"):
             order = f"{chosen}:ECDHE-ECDSA-AES128-GCM-SHA256"
@@ -80,7 +80,7 @@ def test_the_client_chooses_among_good_ciphers(tmp_path: Path) -> None:
 
 @openssl
 def test_no_renegotiation(tmp_path: Path) -> None:
-    """A client of TLS 1.2 that asks for new keys gets none."""
+    """A TLS 1.2 client that asks for a renegotiation is refused."""
     with tls_stage(tmp_path, always()) as s:
         told = s_client(s, tmp_path, "-tls1_2", say=b"R\n")
         assert "RENEGOTIATING" in told
@@ -90,7 +90,7 @@ def test_no_renegotiation(tmp_path: Path) -> None:
 @openssl
 @pytest.mark.parametrize("which", ["-tls1_2", "-tls1_3"])
 def test_a_session_is_taken_up_again(tmp_path: Path, which: str) -> None:
-    """By its ticket, in the process that gave it."""
+    """A session is resumed by its ticket, in the process that issued the ticket."""
     ask = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     with tls_stage(tmp_path, always()) as s:
         kept = str(tmp_path / "session")
@@ -101,11 +101,11 @@ def test_a_session_is_taken_up_again(tmp_path: Path, which: str) -> None:
         assert "200 OK" in again
 
 
-# When it fails
+# Handshakes that fail
 
 
 def test_a_slow_handshake_is_cut(tmp_path: Path) -> None:
-    """It has the time of a head, however steadily bytes come."""
+    """A handshake has the time limit of a head, however steadily its bytes come."""
     with tls_stage(tmp_path, always(), head_timeout=0.3) as s, s.call() as client:
         client.sock.settimeout(0.03)
         for number in hello():
@@ -119,14 +119,14 @@ def test_a_slow_handshake_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_silent_client_is_cut(tmp_path: Path) -> None:
-    """Nothing was tried, so nothing failed."""
+    """A client that sends nothing is cut off, and does not count as a failed handshake."""
     with tls_stage(tmp_path, always(), head_timeout=0.2) as s, s.call() as client:
         assert client.ended()
         assert s.plane.front.unshaken == 0
 
 
 def test_a_client_silent_after_the_handshake_is_cut(tmp_path: Path) -> None:
-    """Its first head has a time limit, too."""
+    """The first head after the handshake has a time limit, too."""
     with tls_stage(tmp_path, always(), head_timeout=PATIENCE) as s, call(s) as client:
         until(lambda: not any(isinstance(one, Handshake) for one in s.handlers()))
         s.time_out(s.plane.front.clients)
@@ -136,7 +136,7 @@ def test_a_client_silent_after_the_handshake_is_cut(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rude", [False, True], ids=["fin", "reset"])
 @pytest.mark.parametrize("part", [1, 0.5, 0.01])
 def test_gone_in_the_handshake(tmp_path: Path, part: float, rude: bool) -> None:
-    """After some or all of its first words; the next one is served."""
+    """A client that leaves within the handshake is counted, and the next client is served."""
     with tls_stage(tmp_path, always()) as s:
         client, whole = s.call(), hello()
         client.send(whole[: int(len(whole) * part)])
@@ -158,7 +158,7 @@ def test_gone_in_the_handshake(tmp_path: Path, part: float, rude: bool) -> None:
     ids=["zeros", "ssl2", "too long", "byte"],
 )
 def test_garbage(tmp_path: Path, words: bytes, caplog: pytest.LogCaptureFixture) -> None:
-    """It is cut off, counted, and no reason to be excited."""
+    """Garbage instead of a handshake is cut off, counted and logged only at level DEBUG."""
     caplog.set_level(logging.DEBUG)
     with tls_stage(tmp_path, always()) as s, s.call() as client:
         client.send(words)
@@ -173,7 +173,7 @@ def test_garbage(tmp_path: Path, words: bytes, caplog: pytest.LogCaptureFixture)
 
 @pytest.mark.parametrize("words", [GET, b"G", b"POST / HTTP/1.0\r\n\r\n", b"x"])
 def test_plain_http(tmp_path: Path, words: bytes) -> None:
-    """Whoever speaks HTTP to this port is told in HTTP what is wrong; no worker hears of it."""
+    """A client that speaks plain HTTP gets a 400 in plain HTTP, and no worker is called."""
     with tls_stage(tmp_path, always()) as s, s.call() as client:
         client.send(words)
         answer = client.answer()
@@ -184,7 +184,7 @@ def test_plain_http(tmp_path: Path, words: bytes) -> None:
 
 
 def test_plain_http_is_in_the_access_log(tmp_path: Path) -> None:
-    """With method, host, target and id of the request, and the client is told the same id."""
+    """The note of a plain HTTP request has method, host, target and id; its answer has the id."""
     ask = b"PUT /a?b HTTP/1.1\r\nHost: a.org\r\nContent-Length: 3\r\n\r\nabc"
     with tls_stage(tmp_path, always(), access_log="-") as s, s.call() as client:
         client.send(ask)
@@ -202,7 +202,7 @@ def test_plain_http_is_in_the_access_log(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [b"G", b"GET / HTTP/1.1", b"nonsense\r\n\r\n"])
 def test_plain_text_without_a_first_line_is_in_the_access_log(tmp_path: Path, words: bytes) -> None:
-    """Of a request whose first line is not there, only who asked and the answer are noted."""
+    """For plain text without a readable request line only the client and the answer are noted."""
     with tls_stage(tmp_path, always(), access_log="-") as s, s.call() as client:
         client.send(words)
         assert client.answer().status == 400
@@ -213,7 +213,7 @@ def test_plain_text_without_a_first_line_is_in_the_access_log(tmp_path: Path, wo
 
 
 def test_an_untrusted_client(tmp_path: Path) -> None:
-    """A client that does not like our certificate goes, and says so in an alert."""
+    """A client that rejects the balancer's certificate counts as a failed handshake."""
     with tls_stage(tmp_path, always()) as s:
         stranger = ssl.create_default_context()
         with (
@@ -224,13 +224,13 @@ def test_an_untrusted_client(tmp_path: Path) -> None:
         until(lambda: s.plane.front.unshaken == 1)
 
 
-# With a proxy in front
+# Handshakes behind a proxy
 
 
 @pytest.mark.parametrize("piece", [1, 1 << 20])
 @pytest.mark.parametrize("together", [True, False])
 def test_greeting_then_handshake(tmp_path: Path, together: bool, piece: int) -> None:
-    """A PROXY header comes first, plain; the handshake may be in the same segment."""
+    """A plain PROXY header precedes the handshake, also within the same segment."""
     with tls_stage(tmp_path, always(), **LOOPBACK) as s:
         client = Hands(s.call())
         client.wire.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -248,14 +248,14 @@ def test_greeting_then_handshake(tmp_path: Path, together: bool, piece: int) -> 
 
 
 def test_plain_http_behind_a_proxy(tmp_path: Path) -> None:
-    """It is told the same."""
+    """Plain HTTP after a PROXY header is refused with 400 as well."""
     with tls_stage(tmp_path, always(), **LOOPBACK) as s, s.call() as client:
         client.send(V1 + GET)
         assert client.answer().status == 400
 
 
 def test_a_crowd(tmp_path: Path) -> None:
-    """The limit on connections counts those in the handshake."""
+    """The limit on connections per client counts connections in the handshake."""
     with tls_stage(tmp_path, always(), client_connections=1) as s, s.call() as first:
         assert s.cuts_off()
         secured(first).send(GET)
@@ -265,8 +265,8 @@ def test_a_crowd(tmp_path: Path) -> None:
 def test_slow_handshakes_do_not_shut_others_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever holds a place with half a handshake goes when there is no room for one more."""
-    monkeypatch.setattr(shedding, "GRACE", (-1.0,) * 4)  # nobody is spared for being new
+    """When there is no room for a new client, clients with half a handshake are closed."""
+    monkeypatch.setattr(shedding, "GRACE", (-1.0,) * 4)  # no client is spared for being new
     with tls_stage(tmp_path, always(), connections=3) as s, contextlib.ExitStack() as places:
         for _ in range(3):
             places.enter_context(s.call()).send(hello()[:20])

@@ -1,4 +1,4 @@
-"""A client's connection: bad requests, limits, time limits, back-pressure."""
+"""Tests of a client's connection: bad requests, limits, time limits and back-pressure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BAD_CHUNKS: list[bytes] = next(
 
 
 def test_bad_requests_never_reach_a_worker() -> None:
-    """Each bad head is answered and its connection closed; the worker sees not one byte."""
+    """Each bad head is answered and its connection closed, and no worker is called."""
     with stage(always()) as s:
         for status, head in filter(lambda bad: bad[1], BAD.values()):
             with s.call() as client:
@@ -31,7 +31,7 @@ def test_bad_requests_never_reach_a_worker() -> None:
 
 
 def test_what_follows_a_bad_request_never_reaches_a_worker() -> None:
-    """A request smuggled behind a bad one is not even looked at."""
+    """A request that follows a bad request on the same connection is ignored."""
     with stage(always()) as s, s.call() as client:
         client.send(b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\n" + GET)
         assert client.answer().status == 400
@@ -40,14 +40,14 @@ def test_what_follows_a_bad_request_never_reaches_a_worker() -> None:
 
 
 def test_bare_lf_is_refused_before_the_head_is_complete() -> None:
-    """A client that never sends CR gets its answer at once."""
+    """A head with bare LFs, which never becomes complete, is refused at once."""
     with stage(always()) as s:
         assert s.get(b"GET / HTTP/1.1\nHost: a\n\n").status == 400
 
 
 @pytest.mark.parametrize("raw", BAD_CHUNKS)
 def test_bad_chunks_are_refused(raw: bytes) -> None:
-    """A bad chunked body ends in a 400, and the worker never gets a whole request."""
+    """A bad chunked body is refused with 400, and the worker never gets a whole request."""
     head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     with stage(always()) as s, s.call() as client:
         client.send(head)
@@ -60,7 +60,7 @@ def test_bad_chunks_are_refused(raw: bytes) -> None:
 
 
 def test_empty_lines_before_a_request() -> None:
-    """Empty lines that old clients send behind a body are skipped."""
+    """Empty lines before a request, which old clients send after a body, are skipped."""
     with stage(always()) as s, s.call() as client:
         client.send(b"\r\n")
         client.send(b"\r")
@@ -70,7 +70,7 @@ def test_empty_lines_before_a_request() -> None:
 
 
 def test_a_request_byte_by_byte() -> None:
-    """A request may come in as many pieces as it has bytes."""
+    """A request is read correctly when it arrives byte by byte."""
     request = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     request += b"5\r\nhello\r\n0\r\n\r\n"
     with stage(always()) as s, s.call() as client:
@@ -82,7 +82,7 @@ def test_a_request_byte_by_byte() -> None:
 
 
 def test_an_answer_byte_by_byte() -> None:
-    """So may an answer."""
+    """An answer is read correctly when it arrives byte by byte."""
 
     def drip(conn: Conn) -> None:
         conn.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -109,7 +109,7 @@ def test_head_too_large() -> None:
 
 
 def test_too_many_fields() -> None:
-    """So is one with too many fields."""
+    """A head with too many fields is refused with 431."""
     with stage(always(), fields=10) as s:
         head = b"GET / HTTP/1.1\r\nHost: a\r\n"
         assert s.get(head + b"A: b\r\n" * 9 + b"\r\n").status == 200
@@ -117,7 +117,7 @@ def test_too_many_fields() -> None:
 
 
 def test_declared_body_too_large() -> None:
-    """A declared body over the limit is refused before any worker hears of it."""
+    """A Content-Length over the limit is refused before a worker is called."""
     with stage(always(), body=10) as s, s.call() as client:
         client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n")
         assert client.answer().status == 413
@@ -128,7 +128,7 @@ def test_declared_body_too_large() -> None:
 
 
 def test_chunked_body_too_large() -> None:
-    """A chunked body is refused where it passes the limit; the worker's request is cut."""
+    """A chunked body is refused once it exceeds the limit, and the worker's request is cut."""
     with stage(always(), body=10) as s, s.call() as client:
         client.send(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
         client.send(b"8\r\n01234567\r\n")
@@ -144,7 +144,7 @@ def test_chunked_body_too_large() -> None:
 
 
 def test_slow_head() -> None:
-    """A head that does not get complete in time is answered 408, whatever trickles in."""
+    """A head that is not complete in time is answered with 408."""
     with stage(always(), head_timeout=0.1) as s, s.call() as client:
         client.send(b"GET / HTTP/1.1\r\nHost: a\r\n")
         assert client.answer().status == 408
@@ -152,7 +152,7 @@ def test_slow_head() -> None:
 
 
 def test_trickling_head() -> None:
-    """Each byte does not buy more time."""
+    """The time limit of a head does not start again with each byte."""
     with stage(always(), head_timeout=0.2) as s, s.call() as client:
         done = threading.Event()
 
@@ -172,13 +172,13 @@ def test_trickling_head() -> None:
 
 
 def test_silent_client() -> None:
-    """A client that connects and says nothing is closed without a word."""
+    """The connection of a client that sends nothing is closed without an answer."""
     with stage(always(), head_timeout=0.1) as s, s.call() as client:
         assert client.ended()
 
 
 def test_idle_client() -> None:
-    """A kept connection is closed when it is idle too long."""
+    """A persistent connection is closed when it is idle for too long."""
     with stage(always(), idle_timeout=0.1) as s, s.call() as client:
         client.send(GET)
         assert client.answer().status == 200
@@ -186,7 +186,7 @@ def test_idle_client() -> None:
 
 
 def test_pause_within_a_request_body() -> None:
-    """A body that stops coming is answered 408, and the worker is let go."""
+    """A body that stops coming is answered with 408, and the exchange with the worker ends."""
     with stage(always(), body_timeout=0.2) as s, s.call() as client:
         client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc")
         assert client.answer().status == 408
@@ -195,7 +195,7 @@ def test_pause_within_a_request_body() -> None:
 
 
 def test_pause_within_an_answer() -> None:
-    """An answer that stops coming is cut."""
+    """An answer that stops coming is cut, and counts as a failure of the worker."""
 
     def stall(conn: Conn) -> None:
         conn.request()
@@ -210,7 +210,7 @@ def test_pause_within_an_answer() -> None:
 
 
 def test_client_that_does_not_read() -> None:
-    """A client that takes nothing of its answer for too long is cut off."""
+    """A client that reads nothing of its answer for too long is cut off."""
 
     def flood(conn: Conn) -> None:
         conn.request()
@@ -230,7 +230,7 @@ def test_client_that_does_not_read() -> None:
 
 
 def test_answer_that_does_not_begin() -> None:
-    """A worker that says nothing costs the client's patience, and a 504; no second worker."""
+    """When a worker does not answer in time, the client gets a 504 without a retry."""
 
     def mute(conn: Conn) -> None:
         conn.request()
@@ -244,7 +244,7 @@ def test_answer_that_does_not_begin() -> None:
 
 
 def test_half_a_head_does_not_buy_time() -> None:
-    """The answer's head must be complete by then."""
+    """The time limit of an answer applies until its head is complete."""
 
     def half(conn: Conn) -> None:
         conn.request()
@@ -256,11 +256,11 @@ def test_half_a_head_does_not_buy_time() -> None:
 
 
 def test_worker_that_does_not_accept() -> None:
-    """A connection that is not accepted in time is a failed try, and the request goes on."""
+    """A connection that is not accepted in time is a failed try, and another worker is tried."""
     full = socket.socket()
     full.bind(("127.0.0.1", 0))
     full.listen(0)
-    filler = socket.create_connection(full.getsockname())  # its backlog is full now
+    filler = socket.create_connection(full.getsockname())  # the backlog is full now
     with stage(always(), connect_timeout=0.2) as s:
         stuck = s.worker.entry().model_copy(update={"name": "x", "port": full.getsockname()[1]})
         s.queue(stuck, s.worker.entry())
@@ -276,7 +276,7 @@ def test_worker_that_does_not_accept() -> None:
 
 
 def test_slow_reader_stops_the_worker() -> None:
-    """What a slow client does not take stays with the worker, not with us."""
+    """When the client does not read, the worker cannot send: the balancer buffers little."""
     size = 64 * 2**20
     sent = 0
     stalled = threading.Event()
@@ -307,7 +307,7 @@ def test_slow_reader_stops_the_worker() -> None:
 
 
 def test_slow_worker_stops_the_client() -> None:
-    """What a slow worker does not take stays with the client."""
+    """When the worker does not read, the client cannot send: the balancer buffers little."""
     size = 64 * 2**20
     go = threading.Event()
 
@@ -335,7 +335,7 @@ def test_slow_worker_stops_the_client() -> None:
 
 
 def test_pipelined_bytes_are_bounded() -> None:
-    """What is sent behind a request that is being answered stays with the client, too."""
+    """While a request is being answered, the balancer reads only a few of the pipelined bytes."""
     go = threading.Event()
 
     def late(conn: Conn) -> None:
@@ -360,7 +360,7 @@ def test_pipelined_bytes_are_bounded() -> None:
                 waiting = unacknowledged(client.sock)
                 s.go_round(5)
                 if unacknowledged(client.sock) == waiting:
-                    break  # the loop had its turns, and took nothing
+                    break  # the loop had its rounds, and read nothing
         assert pieces < 100
         client.sock.settimeout(PATIENCE)
         go.set()
@@ -370,7 +370,7 @@ def test_pipelined_bytes_are_bounded() -> None:
 
 
 def test_a_slow_reader_buys_no_time_by_sending() -> None:
-    """One that has not taken its answer is cut off in time, whatever it sends meanwhile."""
+    """A client that does not read its answer is cut off in time, even if it sends meanwhile."""
     large = b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
     limits = {"body_timeout": 1.0, "head_timeout": 3600.0}
     with (
@@ -390,16 +390,16 @@ def test_a_slow_reader_buys_no_time_by_sending() -> None:
 
 
 def test_answer_of_a_worker_that_is_gone_waits_for_a_slow_client() -> None:
-    """A worker that answered and reset is put aside, not polled, until its client has read."""
+    """The reset connection of a worker that has answered is parked until the client has read."""
     body = b"x" * 100_000
 
     def play(conn: Conn) -> None:
         conn.head()
         conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:60_000])
         until(lambda: any(client.pending for client in s.plane.front.clients))
-        conn.send(body[60_000:])  # nobody reads it yet
+        conn.send(body[60_000:])  # the balancer does not read these bytes yet
         until(lambda: unacknowledged(conn.sock) == 0)
-        conn.sock.recv(1, socket.MSG_PEEK)  # closing with bytes unread makes a reset
+        conn.sock.recv(1, socket.MSG_PEEK)  # a close with bytes unread causes a reset
 
     with stage(play, send_buffer=4096) as s, s.call(receive_buffer=4096) as client:
         client.send(b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123")
@@ -411,7 +411,7 @@ def test_answer_of_a_worker_that_is_gone_waits_for_a_slow_client() -> None:
 
 
 def test_connection_close_is_honoured() -> None:
-    """A client that asks for it gets a close after the answer, whatever it sent behind."""
+    """Connection: close closes the connection after the answer; pipelined requests are ignored."""
     with stage(always()) as s, s.call() as client:
         client.send(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + GET)
         assert client.answer().get(b"connection") == b"close"
@@ -420,7 +420,7 @@ def test_connection_close_is_honoured() -> None:
 
 
 def test_worker_that_closes_does_not_close_the_client() -> None:
-    """Connections of workers and of clients end independently."""
+    """Connection: close in a worker's answer does not close the client's connection."""
     closing = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
     with stage(once(closing)) as s, s.call() as client:
         for number in range(1, 5):

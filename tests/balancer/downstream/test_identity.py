@@ -1,4 +1,4 @@
-"""Which certificate is shown to whom, and what is said about those that cannot be."""
+"""Tests of which certificate a client gets, and of what is said about bad certificates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.balancer.stage import GET, Stage, always, stage
 
 
 def shown_to(scene: Stage, name: str) -> set[str]:
-    """The names in the certificate that a client of this name gets, trusted or not."""
+    """The names in the certificate that a client gets whose SNI is `name`."""
     context = trusting()
     context.check_hostname = False
     with scene.call() as client:
@@ -26,7 +26,7 @@ def shown_to(scene: Stage, name: str) -> set[str]:
 
 
 def test_by_name(tmp_path: Path) -> None:
-    """An exact name first, then a wildcard of one label, then the first of all."""
+    """An exact name counts first, then a wildcard for one label, then the first certificate."""
     pairs = [
         issue(tmp_path, "a.org", "www.a.org"),
         issue(tmp_path, "*.a.org", "b.org"),
@@ -43,18 +43,18 @@ def test_by_name(tmp_path: Path) -> None:
         "x.other.a.org": first,
         "b.org": second,
         "unknown.example": first,
-        "": first,  # no name at all
+        "": first,  # a client without SNI
     }
     certificates, keys = zip(*pairs, strict=True)
     with stage(always(), tls_cert=certificates, tls_key=keys) as s:
         assert {name: shown_to(s, name) for name in expected} == expected
-        with call(s, "other.a.org") as client:  # as a client that checks the name
+        with call(s, "other.a.org") as client:  # this client verifies the name
             client.send(GET)
             assert client.answer().status == 200
 
 
 def test_a_file_with_both(tmp_path: Path) -> None:
-    """A certificate and its key in one file, as HAProxy has them."""
+    """A certificate and its key may be in one file, as for HAProxy."""
     certificate, key = issue(tmp_path, "a.org")
     both = tmp_path / "both.pem"
     both.write_text(certificate.read_text() + key.read_text())
@@ -71,7 +71,7 @@ def refused(certificate: Path, key: Path) -> str:
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
-    """Which file, what is wrong with it, and what to do."""
+    """An error names the file, says what is wrong with it, and gives a hint."""
     certificate, key = issue(tmp_path, "a.org")
     _, other = issue(tmp_path, "b.org")
     _, locked = issue(tmp_path, "c.org", password=b"secret")
@@ -94,7 +94,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
 
 
 def test_concerns(tmp_path: Path) -> None:
-    """Certificates that load, but will not please."""
+    """There are warnings for certificates that load, but that clients will reject."""
     now = datetime.now(UTC)
     day = timedelta(days=1)
     pairs = [
@@ -112,7 +112,7 @@ def test_concerns(tmp_path: Path) -> None:
 
 
 def test_contexts_are_modern(tmp_path: Path) -> None:
-    """What no client can see from outside."""
+    """Contexts have TLS 1.2 or later, no renegotiation, and only strong ciphers."""
     context = load_identity([issue(tmp_path, "a.org")]).context
     assert context.minimum_version is ssl.TLSVersion.TLSv1_2
     assert ssl.OP_NO_RENEGOTIATION in context.options

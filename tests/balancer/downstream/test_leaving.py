@@ -1,4 +1,4 @@
-"""Clients that go away, or only seem to (docs/decisions, 9)."""
+"""Tests of clients that close, or only half-close, their connection (docs/decisions, 9)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123"
 
 
 class Patient:
-    """A worker that answers when told to, and notes when its connection ends before."""
+    """A worker that answers when `go` is set, and notes whether its connection ends before."""
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -36,7 +36,7 @@ class Patient:
 
 @pytest.mark.parametrize("half_close", ["ask", "answer", "abort"])
 def test_a_reset_cancels(half_close: str) -> None:
-    """A client that is gone for certain is not computed for."""
+    """A reset by the client cancels the request, so that no worker computes in vain."""
     worker = Patient()
     with stage(worker.play, half_close=half_close) as s, s.call() as client:
         client.send(GET)
@@ -49,7 +49,7 @@ def test_a_reset_cancels(half_close: str) -> None:
 
 @pytest.mark.parametrize("half_close", ["ask", "answer", "abort"])
 def test_an_end_within_the_request_cancels(half_close: str) -> None:
-    """A request that will never be whole is given up."""
+    """A request whose client ends its side within the body is cancelled."""
     with stage(Patient().play, half_close=half_close) as s, s.call() as client:
         client.send(POST)
         until(lambda: b"123" in s.worker.bytes)
@@ -61,7 +61,7 @@ def test_an_end_within_the_request_cancels(half_close: str) -> None:
 
 @pytest.mark.parametrize("half_close", ["ask", "abort"])
 def test_a_close_cancels(half_close: str) -> None:
-    """A client that closes while it waits is found out, by its reset or by its FIN."""
+    """A client that closes while it waits is detected, by its reset or by its FIN."""
     worker = Patient()
     with stage(worker.play, half_close=half_close) as s, s.call() as client:
         client.send(GET)
@@ -73,7 +73,7 @@ def test_a_close_cancels(half_close: str) -> None:
 
 
 def test_a_half_close_that_is_asked() -> None:
-    """A client that only ended its side is asked once, and gets its answer."""
+    """A client that half-closes is sent one 100 (Continue) as a probe, and gets its answer."""
     worker = Patient()
     with stage(worker.play) as s, s.call() as client:
         client.send(GET)
@@ -85,7 +85,7 @@ def test_a_half_close_that_is_asked() -> None:
 
 
 def test_a_half_close_with_a_quick_answer() -> None:
-    """Nothing is asked of a client whose answer comes at once."""
+    """A client that half-closes is not probed when its answer comes at once."""
     worker = Patient()
     worker.go.set()
     with stage(worker.play) as s, s.call() as client:
@@ -96,7 +96,7 @@ def test_a_half_close_with_a_quick_answer() -> None:
 
 
 def test_old_clients_are_not_asked() -> None:
-    """HTTP/1.0 has no interim answers: such a client gets its answer and nothing else."""
+    """An HTTP/1.0 client is not probed, since HTTP/1.0 has no interim answers."""
     worker = Patient()
     with stage(worker.play) as s, s.call() as client:
         client.send(b"GET / HTTP/1.0\r\n\r\n")
@@ -109,7 +109,7 @@ def test_old_clients_are_not_asked() -> None:
 
 
 def test_a_half_close_that_counts_as_gone() -> None:
-    """With `abort` a FIN is the end, whatever was meant."""
+    """With half_close="abort" a FIN from the client cancels the request."""
     worker = Patient()
     with stage(worker.play, half_close="abort") as s, s.call() as client:
         client.send(GET)
@@ -120,7 +120,7 @@ def test_a_half_close_that_counts_as_gone() -> None:
 
 
 def test_a_half_close_that_is_answered() -> None:
-    """With `answer` nothing is asked, however long it takes."""
+    """With half_close="answer" the client is not probed, however long the answer takes."""
     worker = Patient()
     with stage(worker.play, half_close="answer") as s, s.call() as client:
         client.send(GET)
@@ -133,7 +133,7 @@ def test_a_half_close_that_is_answered() -> None:
 
 
 def test_a_half_close_within_the_answer() -> None:
-    """An answer that has begun is its own question."""
+    """A client that half-closes within its answer is not probed: the answer itself is a probe."""
     go = threading.Event()
 
     def halves(conn: Conn) -> None:

@@ -1,4 +1,4 @@
-"""What clients get with their connection."""
+"""Tests of the options of clients' sockets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SIZE = 16 * 2**20
 
 
 def test_the_kernel_holds_little_for_a_slow_reader() -> None:
-    """A window beyond what the client takes, not a send buffer's 4 MiB."""
+    """The kernel buffers less than 1 MiB for a slow client; a send buffer could grow to 4 MiB."""
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % SIZE + bytes(SIZE)
     with stage(always(answer)) as s, s.call(receive_buffer=4096) as slow:
         slow.send(GET)

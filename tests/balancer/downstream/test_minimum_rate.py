@@ -1,4 +1,4 @@
-"""Bodies that move too slowly."""
+"""Tests of the minimum rate of bodies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.balancer.stage import GET, OK, PATIENCE, Conn, always, stage, until
 
 
 def test_windows() -> None:
-    """A window is judged when it is over; one that had its share is followed by another."""
+    """A window is judged when it is over, and a window with enough bytes is followed by another."""
     it = MinimumRate(100)
     assert it.bound(7.0) == 7.0
     it.begin(0.0)
@@ -37,7 +37,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Known(MinimumRate):
-    """Counts the windows that began and the windows that were judged.
+    """A minimum rate that counts the windows that began and the windows that were judged.
 
     A window in which no byte moved is not judged but begins anew: the thread of a test may be held
     up for longer than a window, and would be taken for a slow client.
@@ -61,7 +61,7 @@ class Known(MinimumRate):
 
 @pytest.fixture
 def paces(monkeypatch: pytest.MonkeyPatch) -> list[Known]:
-    """The paces of all clients, in the order in which they came."""
+    """The minimum rates of all clients, in the order in which the clients came."""
     made: list[Known] = []
 
     def make(rate: int) -> Known:
@@ -74,7 +74,7 @@ def paces(monkeypatch: pytest.MonkeyPatch) -> list[Known]:
 
 @contextlib.contextmanager
 def trickling(send: Callable[[bytes], object]) -> Iterator[None]:
-    """A byte now and then, for as long as anybody takes it."""
+    """Call `send` with a byte every 20 ms, until it fails or the block ends."""
     done = threading.Event()
 
     def trickle() -> None:
@@ -95,7 +95,7 @@ POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
 
 def test_a_trickling_body_is_refused() -> None:
-    """A byte now and then does not do, though it is never a pause."""
+    """A body that comes byte by byte is too slow and gets a 408, though it never pauses."""
     with stage(always(), body_rate=10_000) as s, s.call() as client:
         client.send(POST % 100_000)
         with trickling(client.send):
@@ -111,7 +111,8 @@ def test_a_body_at_its_pace(paces: list[Known]) -> None:
         until(lambda: bool(paces))
         seen = 0
         while paces[0].judged < 3:
-            # A byte that came before its window began, while the worker was called, is not counted.
+            # A byte that came before its window began, while the balancer connected to the worker,
+            # is not counted.
             until(lambda seen=seen: paces[0].begun > seen)
             seen = paces[0].begun
             client.send(b"x")
@@ -121,14 +122,14 @@ def test_a_body_at_its_pace(paces: list[Known]) -> None:
 
 
 def test_a_pause_is_still_one() -> None:
-    """The limit on pauses holds within a window."""
+    """The time limit of pauses applies within a window, too."""
     with stage(always(), body_rate=1, body_timeout=0.1) as s, s.call() as client:
         client.send(POST % 100 + b"x" * 50)
         assert client.answer().status == 408
 
 
 def test_a_client_that_reads_too_slowly() -> None:
-    """Nor may an answer be taken a byte now and then."""
+    """A client that reads its answer too slowly is cut off."""
 
     def flood(conn: Conn) -> None:
         conn.request()
@@ -147,7 +148,7 @@ def test_a_client_that_reads_too_slowly() -> None:
 def test_the_rest_of_an_answer_has_its_own_window(
     paces: list[Known], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is left for the client when the worker is done is not judged by an older window."""
+    """The rest of an answer, which the client reads after the worker is done, gets a new window."""
     monkeypatch.setattr(minimum_rate, "PERIOD", PATIENCE)
     size = 50_000
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size + b"x" * size
@@ -165,7 +166,7 @@ def test_the_rest_of_an_answer_has_its_own_window(
 
 
 def test_a_slow_worker_is_not_the_clients_fault() -> None:
-    """While the worker takes nothing, or computes, no pace is asked of the client."""
+    """While the worker does not read, or computes, the client needs no minimum rate."""
     size = 32 * 2**20
     late = threading.Event()
 
@@ -185,7 +186,7 @@ def test_a_slow_worker_is_not_the_clients_fault() -> None:
 
 
 def test_idle_clients_keep_no_pace() -> None:
-    """Between requests the idle limit alone counts."""
+    """Between requests only the idle timeout applies, and no minimum rate."""
     with stage(always(), body_rate=1, idle_timeout=0.2) as s, s.call() as client:
         client.send(POST % 500 + b"x" * 500)
         assert client.answer().status == 200

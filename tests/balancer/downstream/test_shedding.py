@@ -1,4 +1,4 @@
-"""Who goes when there is no room for one more client."""
+"""Tests of which clients are closed when there is no room for a new client."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ POST = b"POST / HTTP/1.1\r\nHost: a.org\r\nContent-Length: 100\r\n\r\n"
 
 @pytest.fixture
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is spared for being new."""
+    """No client is spared for being new."""
     monkeypatch.setattr(shedding, "GRACE", (-1.0,) * 4)
 
 
 def served(s: Stage) -> Wire:
-    """A client that has been answered, and stays."""
+    """A client that has been answered and keeps its connection."""
     client = s.call()
     client.send(GET)
     assert client.answer().status == 200
@@ -37,7 +37,7 @@ def served(s: Stage) -> Wire:
 
 
 def begun(s: Stage, data: bytes) -> Wire:
-    """A client of which a part of a head is here."""
+    """A client that has sent a part of a head, which the balancer has read."""
     client = s.call()
     client.send(data)
     until(lambda: any(one.buffer for one in s.plane.front.clients))
@@ -45,10 +45,10 @@ def begun(s: Stage, data: bytes) -> Wire:
 
 
 def test_the_client_that_was_idle_longest_goes() -> None:
-    """After a second of grace; the others stay, and the newcomer is served."""
+    """The client that was idle longest is closed, the others stay, and the new client is served."""
     with stage(always(), connections=3) as s:
         first, second, third = (served(s) for _ in range(3))
-        first.send(GET)  # it came first, but the second did nothing for longer
+        first.send(GET)  # the first client came first, but the second has been idle for longer
         assert first.answer().status == 200
         newcomer = s.call()
         newcomer.send(GET)
@@ -63,7 +63,7 @@ def test_the_client_that_was_idle_longest_goes() -> None:
 
 @pytest.mark.parametrize("start", [b"", b"GET / HT", POST + b"few"], ids=["none", "head", "body"])
 def test_slow_clients_do_not_shut_others_out(start: bytes, no_grace: None) -> None:
-    """All places are held by clients that send nothing, a part of a head, or of a body."""
+    """Clients with no bytes, half a head or half a body make room for new clients."""
 
     def read_only(conn: Conn) -> None:
         if conn.head().start.startswith(b"POST"):
@@ -81,7 +81,7 @@ def test_slow_clients_do_not_shut_others_out(start: bytes, no_grace: None) -> No
 
 
 def test_the_idle_go_before_the_slow(no_grace: None) -> None:
-    """Whoever came first."""
+    """An idle client is closed before a slow client, even if the slow client came first."""
     with stage(always(), connections=2) as s, begun(s, b"GET / HT") as slow, served(s) as idle:
         assert s.get().status == 200
         assert idle.ended()
@@ -100,7 +100,7 @@ def patient(may_answer: threading.Event) -> Play:
 
 
 def test_who_waits_for_a_worker_stays(no_grace: None) -> None:
-    """The newcomer waits until one of them has its answer."""
+    """Clients that wait for a worker are not closed: a new client waits until one is answered."""
     may_answer = threading.Event()
     with stage(patient(may_answer), connections=2) as s:
         waiting = [s.call() for _ in range(2)]
@@ -118,7 +118,7 @@ def test_who_waits_for_a_worker_stays(no_grace: None) -> None:
 
 
 def test_a_request_that_has_just_come_is_answered(no_grace: None) -> None:
-    """The idle are looked at once more before they go."""
+    """An idle client whose request has just arrived is answered before it can be closed."""
     with stage(always(), connections=1) as s, served(s) as client:
         with s.frozen():
             newcomer = s.call()
@@ -130,7 +130,7 @@ def test_a_request_that_has_just_come_is_answered(no_grace: None) -> None:
 
 
 def test_it_is_told_once(no_grace: None, caplog: pytest.LogCaptureFixture) -> None:
-    """Floods do not fill the log."""
+    """The lack of room is logged once, so that a flood of clients does not fill the log."""
     with stage(always(), connections=1) as s:
         clients = [served(s) for _ in range(3)]
         for client in clients:
@@ -139,11 +139,14 @@ def test_it_is_told_once(no_grace: None, caplog: pytest.LogCaptureFixture) -> No
     assert told == ["no room for more than 1 clients: those that are idle or slow are closed"]
 
 
-# With a clock that the test moves
+# Tests with a clock that the test moves
 
 
 class Standing:
-    """A client that has kept us waiting for `rank` since `since`, and notes each look at it."""
+    """A client that has kept the balancer waiting in state `rank` since `since`.
+
+    The client counts how often its standing was read.
+    """
 
     def __init__(self, rank: int, since: float) -> None:
         self.rank, self.since, self.fd = rank, since, 3
@@ -160,13 +163,13 @@ class Standing:
 
 
 def at(now: float, *clients: Standing) -> SimpleNamespace:
-    """A plane at that time."""
+    """A plane whose clock shows `now`."""
     return SimpleNamespace(loop=SimpleNamespace(now=now), clients=set(clients))
 
 
 @pytest.mark.parametrize("rank", [PARTING, IDLE, HEAD, BODY])
 def test_the_new_are_spared(rank: int) -> None:
-    """Bytes of theirs may be on their way; after the grace they go."""
+    """A new client is spared for a grace period, since its bytes may be on their way."""
     client = Standing(rank, since=100.0)
     early = Shedding(at(100.0 + GRACE[rank] - 0.01, client))
     assert not early.make_room()
@@ -176,12 +179,12 @@ def test_the_new_are_spared(rank: int) -> None:
 
 
 def test_after_a_look_in_vain_there_is_a_pause() -> None:
-    """A flood of newcomers must not have all clients looked at for each of them."""
+    """After a search without success there is a pause: a flood must not cause endless searches."""
     client = Standing(IDLE, since=100.0)
     plane = at(100.0 + GRACE[IDLE] - 0.01, client)
     made = Shedding(plane)
     assert not made.make_room()
-    plane.loop.now += BREATH - 0.01  # the grace is over by now
+    plane.loop.now += BREATH - 0.01  # the grace period is over by now
     assert not made.make_room()
     assert client.looks == 1
     plane.loop.now += 0.02

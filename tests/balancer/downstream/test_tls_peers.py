@@ -24,16 +24,16 @@ from tests.balancer.peers import clients, servers
 from tests.balancer.stage import PATIENCE
 from tests.balancer.test_process import Balancer, balancer
 
-pytestmark = pytest.mark.xdist_group("TLS peers")  # they share a server
+pytestmark = pytest.mark.xdist_group("TLS peers")  # the tests share a server
 
 HUGE = 24 << 20
-SPARE = 6 << 20  # what a balancer may need for a body of any size
+SPARE = 6 << 20  # memory that a balancer may need for a body of any size
 
 needs_curl = pytest.param(clients.use_curl, marks=pytest.mark.needs("curl"), id="curl")
 
 
 class Served(NamedTuple):
-    """A balancer, and the authority to trust."""
+    """A balancer, and the file of the root certificate to trust."""
 
     balancer: Balancer
     trust: Path
@@ -44,7 +44,7 @@ class Served(NamedTuple):
 
 
 def peak(made: Balancer) -> int:
-    """The most memory that it ever had, in bytes."""
+    """The peak resident memory of the balancer's process, in bytes."""
     status = Path(f"/proc/{made.process.pid}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
@@ -58,7 +58,7 @@ def files(folder: Path) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A balancer before uvicorn."""
+    """A balancer in front of uvicorn."""
     folder = tmp_path_factory.mktemp("tls")
     with (
         servers.httptools(folder) as port,
@@ -72,7 +72,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     "use", [clients.use_httpx, clients.use_requests, clients.use_aiohttp, needs_curl]
 )
 def test_what_is_stored_comes_back(served: Served, use, chunked: bool) -> None:
-    """Every client, a large body each way, and the balancer's memory does not grow with it."""
+    """Each client's large body comes back unchanged, and costs the balancer little memory."""
     data = random.Random(chunked).randbytes(HUGE)
     use(f"{served.url}/warm", b"x" * 100_000, chunked, served.trust)
     before = peak(served.balancer)
@@ -87,8 +87,7 @@ def test_what_is_stored_comes_back(served: Served, use, chunked: bool) -> None:
     "options", [["--http1.0"], ["--http1.1"], ["--http2"], ["--tls-max", "1.2"]]
 )
 def test_curl(served: Served, name: str, options: list[str]) -> None:
-    """It checks the certificate of each name, in every version that it speaks; HTTP/2 it does not
-    get."""
+    """curl verifies the certificate of each name, and gets HTTP/1.1 whatever version it offers."""
     clients.use_curl(f"{served.url}/hello", b"hello", False, served.trust)
     port = served.balancer.port
     where = ["--resolve", f"{name}:{port}:127.0.0.1", "--cacert", str(served.trust)]
@@ -99,7 +98,7 @@ def test_curl(served: Served, name: str, options: list[str]) -> None:
 
 @pytest.mark.needs("curl")
 def test_curl_with_an_unknown_name(served: Served) -> None:
-    """It gets the first certificate, and does not accept it."""
+    """For an unknown name curl gets the first certificate, and rejects it."""
     port = served.balancer.port
     where = ["--resolve", f"c.org:{port}:127.0.0.1", "--cacert", str(served.trust)]
     with pytest.raises(subprocess.CalledProcessError) as caught:
@@ -122,7 +121,7 @@ def link_to(b: Balancer) -> connect:
 
 
 async def test_websocket(tmp_path: Path) -> None:
-    """Messages of all sizes come back, pings are answered, and the end is a proper one."""
+    """Messages of all sizes come back, pings are answered, and the close code arrives."""
     async with chat(tmp_path) as b, link_to(b) as link:
         for message in ("", "Grüße", b"", "x" * LARGE, os.urandom(LARGE)):
             await link.send(message)
@@ -133,7 +132,7 @@ async def test_websocket(tmp_path: Path) -> None:
 
 
 async def test_websocket_slow_reader(tmp_path: Path) -> None:
-    """A client that leaves 64 MiB unread costs the balancer little, and gets them all."""
+    """While a server sends a client 64 MiB, the balancer's memory grows by less than SPARE."""
     async with chat(tmp_path) as b, link_to(b) as link:
         await link.send("first")
         assert await link.recv() == "first"
@@ -145,7 +144,7 @@ async def test_websocket_slow_reader(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_none(tmp_path: Path) -> None:
-    """A client that asks for something else than a host's name is cut off, without a traceback."""
+    """A client whose SNI is not a host name gets an alert, and the log shows no traceback."""
     with balancer("fixed", "127.0.0.1:1", **files(tmp_path)) as b:
         for name in (b"\xff.org", b"a\0org"):
             with b.call() as client:

@@ -1,4 +1,4 @@
-"""Exchanges that take too long as a whole."""
+"""Tests of the time limit for a whole exchange."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, always, stage, 
 
 
 def come_due(s: Stage) -> None:
-    """The time of every exchange so far is over, and the plane has noticed."""
+    """Let the time of all exchanges so far run out, and wait until the plane has noticed."""
     overdue = s.plane.front.total_timeout
     assert overdue is not None
     with s.frozen():
@@ -19,7 +19,8 @@ def come_due(s: Stage) -> None:
 
 
 def test_no_answer() -> None:
-    """A 504, though the time for an answer to begin is not over; the worker is let go."""
+    """An exchange over the total time gets a 504 before the answer timeout, and frees its
+    worker."""
 
     def mute(conn: Conn) -> None:
         conn.request()
@@ -32,7 +33,7 @@ def test_no_answer() -> None:
 
 
 def test_a_trickling_answer() -> None:
-    """Progress does not buy time: the answer is cut."""
+    """An answer that is still making progress is cut when the time is over."""
     done = threading.Event()
 
     def trickle(conn: Conn) -> None:
@@ -50,7 +51,7 @@ def test_a_trickling_answer() -> None:
 
 
 def test_a_trickling_body() -> None:
-    """Nor does it in the other direction."""
+    """A request body that is still making progress gets a 504 when the time is over."""
     with stage(always(), total_timeout=0.3) as s, s.call() as client:
         client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
         done = threading.Event()
@@ -70,7 +71,7 @@ def test_a_trickling_body() -> None:
 
 
 def test_each_exchange_has_its_own_time() -> None:
-    """An idle connection is not one, nor is the time of the exchange before counted."""
+    """Each exchange of a connection has a deadline of its own, which goes with the client."""
     late = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -96,7 +97,7 @@ def test_each_exchange_has_its_own_time() -> None:
 
 
 def test_a_tunnel_is_no_exchange() -> None:
-    """It may take as long as it likes."""
+    """The time limit of exchanges does not apply to a tunnel."""
     with tunnel(echo, total_timeout=PATIENCE) as (s, client):
         come_due(s)
         client.send(b"still here")
@@ -104,7 +105,7 @@ def test_a_tunnel_is_no_exchange() -> None:
 
 
 def test_idle_after_an_exchange() -> None:
-    """A client that was answered in time is not disturbed when that time is over."""
+    """A client that was answered in time stays connected when the time is over."""
     with stage(always(), total_timeout=PATIENCE) as s, s.call() as client:
         client.send(GET)
         assert client.answer().status == 200

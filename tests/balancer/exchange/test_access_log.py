@@ -1,4 +1,4 @@
-"""What is noted of requests."""
+"""Tests of which requests the access log notes, and of what the notes say."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOTE = Note(1.0, 2.0, b"192.0.2.7", None, 400, 0, "", COMPLETE)
 
 
 def test_a_full_journal_drops_and_counts() -> None:
-    """The newest are dropped: what is kept has no gaps in the middle."""
+    """A full log drops the newest notes, so that the notes kept have no gap in the middle."""
     full = AccessLog()
     for number in range(access_log.MOST + 3):
         full.note(NOTE._replace(status=number))
@@ -29,7 +29,7 @@ def test_a_full_journal_drops_and_counts() -> None:
 
 
 def noted(s: Stage, count: int = 1) -> list[Note]:
-    """Wait for that many notes."""
+    """Wait for `count` notes, and check that there are no more."""
     notes: list[Note] = []
 
     def enough() -> bool:
@@ -62,7 +62,7 @@ def test_answers() -> None:
 
 
 def test_refusals() -> None:
-    """So are our own answers, with or without a head that could be read."""
+    """The balancer's own answers are noted too, whether or not the request's head could be read."""
     with stage(access_log="-") as s:
         for request, status in ((GET, 503), (b"nonsense\r\n\r\n", 400)):
             size = len(s.get(request).body)
@@ -72,7 +72,7 @@ def test_refusals() -> None:
 
 
 def test_a_cut_answer() -> None:
-    """One that broke off is noted as far as it came."""
+    """A cut answer is noted with the bytes of its body that came."""
     with stage(once(OK[:-1]), access_log="-") as s, s.call() as client:
         client.send(GET)
         assert client.rest().endswith(b"\r\n\r\no")
@@ -80,7 +80,7 @@ def test_a_cut_answer() -> None:
 
 
 def test_a_client_that_went() -> None:
-    """A request that nobody waits for any more is noted too."""
+    """A request whose client resets before the answer is noted as 499, cancelled."""
     with stage(lambda conn: conn.rest() and None, access_log="-") as s, s.call() as client:
         client.send(GET)
         until(lambda: GET[:5] in s.worker.bytes)
@@ -89,7 +89,7 @@ def test_a_client_that_went() -> None:
 
 
 def test_a_tunnel() -> None:
-    """A tunnel is noted as it begins, and only then."""
+    """A tunnel is noted when it begins, and not again when it ends."""
     with stage(once(SWITCH), access_log="-") as s, s.call() as client:
         client.send(ASK)
         assert client.head().status == 101
@@ -100,14 +100,14 @@ def test_a_tunnel() -> None:
 
 
 def test_nothing_is_noted_without_a_log() -> None:
-    """Off is off."""
+    """Without an access log in the settings the balancer keeps no notes."""
     with stage(always()) as s:
         s.get()
         assert s.plane.front.access_log is None
 
 
 def test_a_request_is_noted_once() -> None:
-    """Not when it is read, not when it is tried again: when it ends."""
+    """A request is noted when it ends, and not when it is read or retried."""
     go = threading.Event()
 
     def slow(conn: Conn) -> None:
@@ -140,7 +140,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize(("status", "data"), REFUSALS.values(), ids=REFUSALS)
 def test_a_refused_request_has_a_name(status: int, data: bytes) -> None:
-    """Method, host, target and id of a refused request are noted; its answer has the same id."""
+    """Method, host, target and id of a refused request are noted, and its answer has that id."""
     limits = {"head": 1024, "fields": 50, "body": 10, "head_timeout": 0.5}
     with stage(access_log="-", **limits) as s, s.call() as client:
         client.send(data)
@@ -157,7 +157,7 @@ def test_a_refused_request_has_a_name(status: int, data: bytes) -> None:
 
 
 def test_a_malformed_request_line_has_none() -> None:
-    """Nothing is made up for a request whose first line cannot be read."""
+    """The note of a request whose request line is malformed has no head."""
     with stage(access_log="-") as s, s.call() as client:
         client.send(b"GET /a b HTTP/1.1\r\nHost: a.org\r\n\r\n")
         assert client.answer().status == 400
@@ -166,7 +166,7 @@ def test_a_malformed_request_line_has_none() -> None:
 
 
 def test_a_proxy_gives_a_refused_request_its_id() -> None:
-    """The id of a trusted proxy names a request, refused or not."""
+    """The id that a trusted proxy gave a request is kept when the request is refused."""
     with stage(access_log="-", body=1, trusted_proxies=("127.0.0.0/8",)) as s, s.call() as client:
         client.send(b"PUT / HTTP/1.1\r\nHost: a\r\nX-Request-ID: mine\r\nContent-Length: 2\r\n\r\n")
         assert client.answer().get(b"x-request-id") == b"mine"

@@ -1,4 +1,4 @@
-"""Worker's bytes → client's bytes, without a socket."""
+"""Tests of how an answer's bytes become the bytes for the client, without sockets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ ANSWERS = [
 
 
 def played(request: object, pieces: list[bytes]) -> object:
-    """What becomes of an answer that comes in these pieces: bytes without chunking, and more."""
+    """Feed an answer in these pieces; return head, body and whether the client's connection is
+    kept, or "refused"."""
     answer = Answer(request, Reader(1000, 50), NOON)  # type: ignore[arg-type]
     out = b""
     try:
@@ -52,7 +53,7 @@ def played(request: object, pieces: list[bytes]) -> object:
     st.lists(st.integers(0, 200), max_size=6),
 )
 def test_any_split_gives_the_same_answer(raw: bytes, request: object, cuts: list[int]) -> None:
-    """However an answer is cut over receives, the client gets the same."""
+    """However an answer is split over receives, the client gets the same answer."""
     edges = sorted({0, len(raw), *(cut % len(raw) for cut in cuts)})
     pieces = [raw[a:b] for a, b in itertools.pairwise(edges)]
     split, whole = played(request, pieces), played(request, [raw])
@@ -64,7 +65,7 @@ def test_any_split_gives_the_same_answer(raw: bytes, request: object, cuts: list
 
 
 def _payload(raw: bytes) -> bytes:
-    """Chunk sizes taken out, since they follow the pieces received."""
+    """Remove the chunk sizes, since they depend on the pieces received."""
     lines = raw.split(b"\r\n")
     return b"".join(line for line in lines if len(line) != 1 or not line.isdigit())
 
@@ -82,7 +83,7 @@ def _payload(raw: bytes) -> bytes:
     ],
 )
 def test_which_client_connections_go_on(request_head: object, answer: bytes, keep: bool) -> None:
-    """A connection goes on when the client can tell where the answer ended."""
+    """A client's connection stays open when the client can tell where the answer ended."""
     outcome = played(request_head, [answer])
     assert isinstance(outcome, tuple)
     assert outcome[2] is keep
@@ -101,7 +102,7 @@ def test_which_client_connections_go_on(request_head: object, answer: bytes, kee
     ],
 )
 def test_which_worker_connections_go_on(raw: bytes, reusable: bool) -> None:
-    """A worker's connection is used again when it wishes so and nothing is left on it."""
+    """A worker's connection is reused when the worker allows it and no bytes are left on it."""
     answer = Answer(NEW, Reader(1000, 50), NOON)
     answer.feed(raw, closing=False)
     assert answer.done
@@ -109,13 +110,13 @@ def test_which_worker_connections_go_on(raw: bytes, reusable: bool) -> None:
 
 
 def test_closing_is_said() -> None:
-    """When the client's connection will end, the answer tells."""
+    """When the client's connection is going to be closed, the answer says Connection: close."""
     answer = Answer(NEW, Reader(1000, 50), NOON)
     assert b"Connection: close" in bytes(answer.feed(ANSWERS[0], closing=True))
 
 
 def test_a_cut_answer_has_no_end() -> None:
-    """Only an answer without a length may end with its connection."""
+    """The end of the connection ends only an answer without a length; another answer is cut."""
     answer = Answer(NEW, Reader(1000, 50), NOON)
     answer.feed(ANSWERS[0][:-1], closing=False)
     with pytest.raises(BadMessageError):

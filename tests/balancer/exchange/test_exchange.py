@@ -1,4 +1,4 @@
-"""One request's life, played on real sockets."""
+"""Tests of whole exchanges (request, retries, answer) between real sockets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POST = b"POST /p HTTP/1.1\r\nHost: a.org\r\nContent-Length: 5\r\n\r\nhello"
 
 
 def test_a_request_and_its_answer() -> None:
-    """Method, target, order, host, cookies and repeated fields arrive; so does the answer."""
+    """Method, target, field order, host, cookies and repeated fields pass unchanged both ways."""
     sent = [
         b"X-B: 2",
         b"Host: a.org",
@@ -49,7 +49,7 @@ def test_keep_alive_on_both_sides() -> None:
 
 
 def test_pipelined_requests_are_answered_in_order() -> None:
-    """Requests sent in one go are answered one after the other, with their own answers."""
+    """Requests that are sent in one go are answered in order, each with its own answer."""
 
     def echo(conn: Conn) -> None:
         while True:
@@ -63,7 +63,7 @@ def test_pipelined_requests_are_answered_in_order() -> None:
 
 
 def test_pipelined_bodies_and_refusals_keep_their_order() -> None:
-    """A request with a body between two without, then a bad one: three answers and a refusal."""
+    """Pipelined requests with and without bodies are answered in order, and a bad one gets 400."""
     with stage(always()) as s, s.call() as client:
         client.send(GET + POST + GET + b"BAD\r\n\r\n" + GET)
         assert [client.answer().status for _ in range(4)] == [200, 200, 200, 400]
@@ -72,7 +72,7 @@ def test_pipelined_bodies_and_refusals_keep_their_order() -> None:
 
 
 def test_more_pipelined_than_a_window() -> None:
-    """A client that sends far ahead is slowed down, not refused, and gets every answer."""
+    """A client that sends far more than a window ahead is slowed down and gets every answer."""
     count = 2000
     request = b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 200 + b"\r\n\r\n"
     with stage(always()) as s, s.call() as client:
@@ -85,7 +85,7 @@ def test_more_pipelined_than_a_window() -> None:
 
 @pytest.mark.parametrize("status", [b"204 No Content", b"304 Not Modified"])
 def test_answers_without_a_body(status: bytes) -> None:
-    """204 and 304 end with their head, and both connections go on."""
+    """Answers 204 and 304 end with their head, and both connections stay open."""
     with stage(always(b"HTTP/1.1 " + status + b"\r\nETag: x\r\n\r\n")) as s, s.call() as client:
         for _ in range(3):
             client.send(GET)
@@ -94,7 +94,7 @@ def test_answers_without_a_body(status: bytes) -> None:
 
 
 def test_head() -> None:
-    """The answer to a HEAD has a length and no body."""
+    """The answer to a HEAD request keeps its Content-Length and has no body."""
     with stage(always(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n")) as s, s.call() as client:
         for _ in range(3):
             client.send(b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -103,7 +103,7 @@ def test_head() -> None:
 
 
 def test_chunked_answer() -> None:
-    """A chunked answer is framed anew and keeps its trailers; the connection goes on."""
+    """A chunked answer is framed anew and keeps its trailers, and both connections stay open."""
     answer = (
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
         b"003;x=y\r\nabc\r\n2\r\nde\r\n0\r\nX-Sum: 5\r\n\r\n"
@@ -117,7 +117,7 @@ def test_chunked_answer() -> None:
 
 
 def test_chunked_answer_arrives_piece_by_piece() -> None:
-    """A piece is passed on when it comes, not when the answer is complete."""
+    """A chunk is passed on when it arrives, not when the answer is complete."""
     go = threading.Event()
 
     def slow(conn: Conn) -> None:
@@ -150,7 +150,7 @@ def test_chunked_request() -> None:
 
 
 def test_answer_until_close_is_chunked_for_new_clients() -> None:
-    """An answer that ends with its connection is framed, so that the client's can go on."""
+    """An answer that ends with the worker's connection is chunked: the client's can stay open."""
     with stage(once(b"HTTP/1.1 200 OK\r\n\r\nall of it")) as s, s.call() as client:
         for _ in range(2):
             client.send(GET)
@@ -160,7 +160,7 @@ def test_answer_until_close_is_chunked_for_new_clients() -> None:
 
 
 def test_old_client() -> None:
-    """An HTTP/1.0 client gets its answer and a close."""
+    """An HTTP/1.0 client gets its answer, and then its connection is closed."""
     with stage(always()) as s, s.call() as client:
         client.send(b"GET / HTTP/1.0\r\n\r\n")
         answer = client.answer()
@@ -171,7 +171,7 @@ def test_old_client() -> None:
 
 
 def test_old_client_that_keeps_its_connection() -> None:
-    """HTTP/1.0 with keep-alive works when the answer has a length."""
+    """An HTTP/1.0 connection with keep-alive stays open when the answer has a Content-Length."""
     with stage(always()) as s, s.call() as client:
         for _ in range(3):
             client.send(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
@@ -187,7 +187,7 @@ def test_old_client_that_keeps_its_connection() -> None:
     ],
 )
 def test_old_client_gets_no_chunks(answer: bytes) -> None:
-    """Chunks are decoded for HTTP/1.0, and the close ends the answer."""
+    """Chunks are decoded for an HTTP/1.0 client, and the close ends the answer."""
     with stage(once(answer)) as s, s.call() as client:
         client.send(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
         got = client.answer()
@@ -197,7 +197,7 @@ def test_old_client_gets_no_chunks(answer: bytes) -> None:
 
 
 def test_interim_answers_are_relayed() -> None:
-    """Every 1xx comes through before the final answer."""
+    """All 1xx answers precede the final answer; an HTTP/1.0 client gets only the final answer."""
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     with stage(always(hints + b"HTTP/1.1 102 Processing\r\n\r\n" + OK)) as s, s.call() as client:
         client.send(GET)
@@ -206,7 +206,7 @@ def test_interim_answers_are_relayed() -> None:
 
 
 def test_expect_continue() -> None:
-    """The body follows the worker's 100, not ours."""
+    """The client's body follows the worker's 100 (Continue); the balancer sends none of its own."""
 
     def careful(conn: Conn) -> None:
         message = conn.head()
@@ -227,7 +227,7 @@ def test_expect_continue() -> None:
 
 
 def test_expectation_failed() -> None:
-    """A worker that does not want the body says so, and the connection ends."""
+    """A worker's 417, which refuses the body, reaches the client, whose connection is closed."""
 
     def unwilling(conn: Conn) -> None:
         conn.head()
@@ -243,14 +243,14 @@ def test_expectation_failed() -> None:
 
 
 def early(conn: Conn) -> None:
-    """A worker that answers as soon as it has the head, and closes with bytes unread."""
+    """A worker that answers as soon as it has the head, and closes with the body unread."""
     conn.head()
     conn.send(b"HTTP/1.1 413 Too Much\r\nContent-Length: 4\r\n\r\nstop")
 
 
 @pytest.mark.parametrize("size", [1 << 16, 1 << 24])
 def test_early_answer_reaches_a_client_that_is_still_sending(size: int) -> None:
-    """A client that writes all before it reads still gets the answer that came half-way."""
+    """A client that sends its whole body before it reads still gets the worker's early answer."""
     with stage(early) as s, s.call() as client:
         client.send(b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size)
         client.send(b"x" * size)
@@ -259,8 +259,9 @@ def test_early_answer_reaches_a_client_that_is_still_sending(size: int) -> None:
 
 
 def test_early_answer_reaches_a_client_that_reads_late() -> None:
-    """When the worker has answered and gone, the rest of the body is read and forgotten: the
-    client would otherwise wait for us to read, and we for it."""
+    """Once the worker has answered and closed, the balancer reads and discards the rest of the
+    body: otherwise the client would wait for the balancer to read, and the balancer for the
+    client."""
     body = b"y" * 100_000
 
     def play(conn: Conn) -> None:
@@ -277,8 +278,8 @@ def test_early_answer_reaches_a_client_that_reads_late() -> None:
 
 
 def test_early_answer_that_is_found_after_the_connection_broke() -> None:
-    """Sending fails first, then the answer is found that the worker gave before it left."""
-    body = b"y" * 40_000  # fits into a receive window, for the loop stands still
+    """The answer that the worker sent before it closed is read even after sending has failed."""
+    body = b"y" * 40_000  # fits into a receive window: the loop is frozen meanwhile
     go, gone = threading.Event(), threading.Event()
 
     def play(conn: Conn) -> None:
@@ -304,7 +305,7 @@ def test_early_answer_that_is_found_after_the_connection_broke() -> None:
 
 
 def test_a_connection_with_half_a_request_is_not_used_again() -> None:
-    """A worker that answered early still waits for the body: the next request is no part of it."""
+    """A worker that answered early still expects the body: its connection gets no other request."""
 
     def patient(conn: Conn) -> None:
         conn.head()
@@ -319,7 +320,7 @@ def test_a_connection_with_half_a_request_is_not_used_again() -> None:
 
 
 def test_early_answer_ends_the_connection() -> None:
-    """Nobody knows where the next request would begin, and the client is told so."""
+    """After an early answer the start of the next request is unknown: the connection is closed."""
     with stage(early) as s, s.call() as client:
         client.send(b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n")
         assert client.answer().get(b"connection") == b"close"
@@ -328,7 +329,7 @@ def test_early_answer_ends_the_connection() -> None:
 
 
 def test_answer_while_the_body_is_still_coming() -> None:
-    """Both directions can flow at once."""
+    """An answer can flow to the client while the request body still flows to the worker."""
 
     def both(conn: Conn) -> None:
         message = conn.head()
@@ -365,7 +366,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED.keys())
 def test_malformed_answers(answer: bytes) -> None:
-    """What is no answer becomes a 502, and counts as a failure."""
+    """A malformed answer becomes a 502 and counts as a failure of the worker."""
     with stage(once(answer), retries=0) as s, s.call() as client:
         client.send(GET)
         assert client.answer().status == 502
@@ -375,21 +376,21 @@ def test_malformed_answers(answer: bytes) -> None:
 
 
 def test_the_words_of_a_malformed_answer_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    """The client is told that the answer is malformed, and only the log what it said."""
+    """The client is told only that the answer is malformed; the answer's text goes to the log."""
     with stage(once(b"HTTP/1.1 secret\r\n\r\n"), retries=0) as s:
         assert s.get().body == b"502 Bad Gateway: the worker's answer is malformed\n"
     assert "secret" in caplog.text
 
 
 def test_a_worker_that_accepts_and_closes() -> None:
-    """It was reached, and the client is not told otherwise."""
+    """The 502 for a worker that closes unanswered says that the worker accepted the request."""
     with stage(once(b""), retries=0) as s:
         body = s.get().body
         assert body == b"502 Bad Gateway: a worker accepted the request and closed unanswered\n"
 
 
 def test_bytes_behind_an_answer() -> None:
-    """A worker that says too much loses its connection, and nobody else gets the surplus."""
+    """A worker that sends bytes after its answer loses its connection, and no client gets them."""
     with stage(always(OK + b"HTTP/1.1 200 OK\r\n")) as s, s.call() as client:
         for number in range(1, 4):
             client.send(GET)
@@ -406,7 +407,7 @@ CUT = {
 
 @pytest.mark.parametrize(("kind", "answer"), CUT.items(), ids=CUT.keys())
 def test_cut_answers_are_seen_to_be_cut(kind: str, answer: bytes) -> None:
-    """When a worker dies within its answer, the client sees an unfinished one."""
+    """When a worker closes or sends a bad chunk within its answer, the client sees a cut answer."""
     go = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -426,7 +427,7 @@ def test_cut_answers_are_seen_to_be_cut(kind: str, answer: bytes) -> None:
 
 
 def test_cut_endless_answer_of_an_old_client_is_reset() -> None:
-    """HTTP/1.0 sees the end of an answer by the close, so a cut one must not look like it."""
+    """The close ends an answer in HTTP/1.0, so a cut answer is marked by a reset instead."""
     go = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -448,7 +449,7 @@ def test_cut_endless_answer_of_an_old_client_is_reset() -> None:
 
 
 def test_a_refused_connection_is_tried_elsewhere() -> None:
-    """A worker that does not accept costs a try, not a request: even a POST goes elsewhere."""
+    """A refused connection fails a try, not the request: even a POST goes to another worker."""
     with stage(always(), always()) as s:
         s.workers[0].refuse()
         for _ in range(10):
@@ -458,7 +459,7 @@ def test_a_refused_connection_is_tried_elsewhere() -> None:
 
 
 def test_no_worker_can_be_reached() -> None:
-    """When all tries fail the client gets a 502 and may ask again."""
+    """When all tries fail, the client gets a 502 and its connection stays open."""
     with stage(always(), always(), always()) as s, s.call() as client:
         for worker in s.workers:
             worker.refuse()
@@ -466,17 +467,17 @@ def test_no_worker_can_be_reached() -> None:
         assert client.answer().status == 502
         client.send(GET)
         assert client.answer().status == 502
-        assert s.total("failures") == 6  # three tries each
+        assert s.total("failures") == 6  # two requests with three tries each
 
 
 def drop(conn: Conn) -> None:
-    """A worker that takes a whole request and closes without a word."""
+    """A worker that reads a whole request and closes without an answer."""
     conn.request()
 
 
 @pytest.mark.parametrize("method", sorted(IDEMPOTENT - {b"HEAD"}))
 def test_idempotent_requests_are_repeated(method: bytes) -> None:
-    """A request that may be repeated is sent to another worker."""
+    """An idempotent request that got no answer is sent to another worker."""
     request = method + b" / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
     with stage(drop, always()) as s:
         for _ in range(4):
@@ -488,7 +489,7 @@ def test_idempotent_requests_are_repeated(method: bytes) -> None:
 
 @pytest.mark.parametrize("method", [b"POST", b"PATCH", b"LOCK"])
 def test_other_requests_are_never_repeated(method: bytes) -> None:
-    """A request that a worker may have carried out is not sent twice."""
+    """A request that is not idempotent, and may have been carried out, is not sent twice."""
     request = method + b" / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
     with stage(drop, drop, drop) as s:
         for number in range(1, 6):
@@ -497,21 +498,21 @@ def test_other_requests_are_never_repeated(method: bytes) -> None:
 
 
 def test_at_most_so_many_retries() -> None:
-    """Two retries are three tries, each with another worker."""
+    """With two retries a request is tried three times, each time on another worker."""
     with stage(drop, drop, drop, drop, retries=2) as s:
         assert s.get().status == 502
         assert sorted(len(worker.seen) for worker in s.workers) == [0, 1, 1, 1]
 
 
 def test_no_retry_once_something_was_answered() -> None:
-    """Half an answer is an answer."""
+    """A request is not retried once a part of an answer has come."""
     with stage(once(b"HTTP/1.1 2"), once(b"HTTP/1.1 2")) as s:
         assert s.get().status == 502
         assert sum(len(worker.seen) for worker in s.workers) == 1
 
 
 def test_a_long_body_is_not_repeated() -> None:
-    """A PUT whose body is no longer at hand cannot be sent again."""
+    """A PUT is not retried when its body is too long for the balancer to have kept."""
 
     def drop_late(conn: Conn) -> None:
         message = conn.head()
@@ -526,7 +527,7 @@ def test_a_long_body_is_not_repeated() -> None:
 
 
 def close_second(conn: Conn) -> None:
-    """A worker that answers one request and resets at the next."""
+    """A worker that answers the first request of a connection and resets it at the second."""
     conn.request()
     conn.send(OK)
     conn.request()
@@ -542,10 +543,10 @@ def test_a_dead_idle_connection_does_not_cost_the_only_worker() -> None:
 
 
 def test_a_retry_takes_a_fresh_connection() -> None:
-    """After a restart every idle connection is dead: a retry must not take the next one."""
+    """A worker's restart kills all idle connections, so a retry opens a new one."""
     with stage(close_second, close_second, retries=1) as s:
         clients = [s.call() for _ in range(6)]
-        for _ in range(2):  # six connections busy at once, then all of them idle
+        for _ in range(2):  # six connections are busy at once, then all of them are idle
             for client in clients:
                 client.send(GET)
             for client in clients:
@@ -555,7 +556,7 @@ def test_a_retry_takes_a_fresh_connection() -> None:
 
 
 def test_no_worker_at_all() -> None:
-    """With an empty ring the answer is 503 at once, with a time to come back."""
+    """Without any worker the answer is an immediate 503 with Retry-After."""
     with stage() as s, s.call() as client:
         for _ in range(2):
             client.send(POST)
@@ -569,7 +570,7 @@ def test_no_worker_at_all() -> None:
 
 
 def test_client_resets_while_it_waits() -> None:
-    """A client that resets takes its worker's exchange with it."""
+    """When a client resets while it waits, the connection to the worker is closed too."""
     ended = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -590,7 +591,7 @@ def test_client_resets_while_it_waits() -> None:
 
 
 def test_client_leaves_within_the_answer() -> None:
-    """When the client stops reading for good, the worker's stream is closed."""
+    """When a client closes within its answer, the connection to the worker is closed too."""
     ended = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -611,7 +612,7 @@ def test_client_leaves_within_the_answer() -> None:
 
 
 def test_client_leaves_within_its_body() -> None:
-    """A request that will never be complete is cancelled."""
+    """When a client closes within its body, the connection to the worker is closed too."""
     ended = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -628,7 +629,7 @@ def test_client_leaves_within_its_body() -> None:
 
 
 def test_half_closed_client_gets_its_answer() -> None:
-    """A client that has said all it wants, and closed that side, still reads its answers."""
+    """A client that has closed its sending side still gets its answers."""
     go = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -647,12 +648,12 @@ def test_half_closed_client_gets_its_answer() -> None:
         assert client.ended()
 
 
-# Requests that are for us
+# Requests that the balancer answers itself
 
 
 @pytest.mark.parametrize("target", [b"/", b"*"])
 def test_an_options_that_may_not_be_forwarded(target: bytes) -> None:
-    """With Max-Forwards: 0 we are its last recipient, and the connection goes on."""
+    """The balancer answers an OPTIONS with Max-Forwards: 0, and the connection stays open."""
     ask = b"OPTIONS " + target + b" HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n"
     with stage(always()) as s, s.call() as client:
         client.send(ask + GET)
@@ -666,7 +667,7 @@ def test_an_options_that_may_not_be_forwarded(target: bytes) -> None:
 
 
 def test_an_options_for_us_with_a_body() -> None:
-    """It is answered at once; the connection, where its body may follow, is closed."""
+    """An OPTIONS with a body is answered at once and the connection closed: a body may follow."""
     with stage(always()) as s, s.call() as client:
         client.send(
             b"OPTIONS / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\nContent-Length: 9\r\n\r\n"
@@ -678,7 +679,7 @@ def test_an_options_for_us_with_a_body() -> None:
 
 
 def test_a_trace_that_may_not_be_forwarded() -> None:
-    """A TRACE that ends here is refused: it would show what proxies before us have added."""
+    """A TRACE with Max-Forwards: 0 is refused: its echo would show fields that proxies added."""
     with stage(always()) as s, s.call() as client:
         client.send(b"TRACE / HTTP/1.1\r\nHost: a\r\nCookie: x\r\nMax-Forwards: 0\r\n\r\n")
         answer = client.answer()
@@ -692,7 +693,7 @@ def test_a_trace_that_may_not_be_forwarded() -> None:
 
 @pytest.mark.parametrize("status", [b"200 OK", b"204 No", b"304 Same", b"404 Nope", b"500 Oh"])
 def test_an_answer_without_a_date_gets_one(status: bytes) -> None:
-    """Of now, whatever its status."""
+    """An answer of any status without a Date gets the current time."""
     reply = b"HTTP/1.1 " + status + b"\r\nContent-Length: 0\r\n\r\n"
     with stage(always(reply)) as s:
         date = s.get().get(b"date")
@@ -701,7 +702,7 @@ def test_an_answer_without_a_date_gets_one(status: bytes) -> None:
 
 
 def test_interim_answers_get_no_date() -> None:
-    """Only the final answer has one."""
+    """Only the final answer gets a Date."""
     hint = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     with stage(always(hint + OK)) as s, s.call() as client:
         client.send(GET)

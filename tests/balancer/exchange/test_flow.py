@@ -1,4 +1,4 @@
-"""Large answers flow from socket to socket through a pipe that all connections share."""
+"""Tests of large answers, which flow through a pipe that all connections share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 from tests.balancer.stage import GET, Conn, Play, Stage, stage, until
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
-LARGE = 64 * 1024  # as in exchange.py
+LARGE = 64 * 1024  # the value in exchange.py
 SIZE = 3 * 1024 * 1024 + 17
 
 
@@ -18,7 +18,7 @@ def body(seed: int) -> bytes:
 
 
 def numbered(sizes: dict[bytes, bytes]) -> Play:
-    """A worker with an answer for each target."""
+    """A worker with a body for each target."""
 
     def play(conn: Conn) -> None:
         while True:
@@ -35,7 +35,7 @@ def ask(s: Stage, target: bytes, receive_buffer: int | None = None) -> bytes:
 
 
 def test_flows() -> None:
-    """Byte for byte, one answer after the other on the same connections."""
+    """Large answers arrive unchanged, one after the other on the same connections."""
     bodies = {b"/%d" % size: body(size)[:size] for size in (LARGE, LARGE + 1, 5 * LARGE, SIZE)}
     with stage(numbered(bodies)) as s, s.call() as client:
         for target, expected in list(bodies.items()) * 2:
@@ -46,13 +46,13 @@ def test_flows() -> None:
 
 
 def test_a_slow_reader() -> None:
-    """What it does not take at once is kept for it, and the worker waits."""
+    """A client with a small receive buffer gets the whole answer."""
     with stage(numbered({b"/a": body(1)}), send_buffer=8192) as s:
         assert ask(s, b"/a", receive_buffer=8192) == body(1)
 
 
 def test_nobody_gets_what_another_left() -> None:
-    """Clients that leave in the middle of an answer leave nothing in the pipe."""
+    """Clients that reset within an answer leave no bytes in the pipe for other clients."""
     bodies = {b"/%d" % seed: body(seed) for seed in range(4)}
     wrong: list[bytes] = []
 
@@ -83,7 +83,7 @@ def test_nobody_gets_what_another_left() -> None:
 
 
 def test_a_cut_answer() -> None:
-    """A worker that ends early: the client sees a broken answer, never a whole one."""
+    """When a worker closes within its answer, the client sees a cut answer."""
 
     def play(conn: Conn) -> None:
         conn.request()
@@ -101,7 +101,7 @@ def test_a_cut_answer() -> None:
 
 
 def test_more_than_it_said() -> None:
-    """Bytes behind the body stay out of it, and end the worker's connection."""
+    """Bytes after the body are not passed on, and the worker's connection is closed."""
     answer = HEAD % SIZE + body(1)
 
     def play(conn: Conn) -> None:

@@ -1,4 +1,4 @@
-"""Client's bytes → worker's bytes, without a socket."""
+"""Tests of how a request's bytes become the bytes for the worker, without sockets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_no_body() -> None:
 
 
 def test_length() -> None:
-    """A body with a length passes as it is; what follows is the next request's."""
+    """A body with a Content-Length passes unchanged; the bytes after it are the next request."""
     request = forward(b"POST", b"Content-Length: 5")
     assert request.feed(b"abc") == b"abc"
     assert not request.done
@@ -39,7 +39,7 @@ def test_length() -> None:
 
 
 def test_declared_length_over_the_limit() -> None:
-    """A body that is too long is refused before it comes."""
+    """A Content-Length over the limit is refused before the body arrives."""
     with pytest.raises(BadMessageError) as caught:
         forward(b"POST", b"Content-Length: 5", limit=4)
     assert caught.value.status == 413
@@ -47,7 +47,7 @@ def test_declared_length_over_the_limit() -> None:
 
 @given(st.lists(st.binary(min_size=1, max_size=50), max_size=5), st.lists(st.integers(0, 500)))
 def test_chunked_is_framed_anew(payloads: list[bytes], cuts: list[int]) -> None:
-    """However a chunked body comes in, it goes out chunked, with payload and trailers intact."""
+    """However a chunked body is split, it is sent on chunked, with payload and trailers intact."""
     raw = b"".join(map(chunk, payloads)) + last_chunk([b"A: b"])
     edges = sorted({0, len(raw), *(cut % len(raw) for cut in cuts)})
     request = forward(b"POST", b"Transfer-Encoding: chunked")
@@ -60,7 +60,7 @@ def test_chunked_is_framed_anew(payloads: list[bytes], cuts: list[int]) -> None:
 
 
 def test_what_can_be_repeated() -> None:
-    """An idempotent request is remembered up to a window; another one until it was sent."""
+    """An idempotent request is kept for a retry up to a window, any other only until it is sent."""
     put = forward(b"PUT", b"Content-Length: 99999999")
     put.sent(b"abc")
     assert put.replay is not None

@@ -1,4 +1,4 @@
-"""Where frames of a WebSocket begin and end."""
+"""Tests of the tracker that finds where WebSocket frames begin and end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRAMES = st.lists(st.builds(text, SIZES, st.booleans()), min_size=1, max_size=4)
 
 @given(FRAMES, st.lists(st.integers(0, 1 << 20), max_size=8))
 def test_frames_in_any_pieces(frames: list[bytes], places: list[int]) -> None:
-    """However the octets come, a frame has ended where the library that wrote it says so."""
+    """However the octets are split, the tracker is between frames exactly at the ends of frames."""
     data = b"".join(frames)
     ends = {sum(map(len, frames[: number + 1])) for number in range(len(frames))}
     tracker, passed = Frames(), 0
@@ -45,7 +45,7 @@ def test_a_step_ends_with_its_frame(frames: list[bytes], place: int) -> None:
 
 
 def test_every_octet_of_a_long_header() -> None:
-    """Within a header of 14 octets no place is one between two frames."""
+    """The tracker is not between two frames after any octet of a header of 14 octets."""
     tracker = Frames()
     for octet in text(65536, mask=True)[:14]:
         tracker.feed(bytes([octet]))
@@ -54,7 +54,7 @@ def test_every_octet_of_a_long_header() -> None:
 
 @pytest.mark.parametrize("mask", [False, True])
 def test_a_close_is_seen(mask: bool) -> None:
-    """Behind the header of a Close frame it is known that nothing may follow."""
+    """After a Close frame the tracker reports that the stream of frames is closed."""
     tracker = Frames()
     tracker.feed(text(3, mask=mask))
     assert not tracker.closed
@@ -64,7 +64,7 @@ def test_a_close_is_seen(mask: bool) -> None:
 
 
 def test_a_length_that_is_none() -> None:
-    """A length with its first bit set is not of RFC 6455: no place is one between two frames."""
+    """After a length with its first bit set, which RFC 6455 forbids, the tracker stays lost."""
     tracker = Frames()
     tracker.feed(b"\x82\x7f\x80" + bytes(7))
     assert tracker.lost
@@ -74,7 +74,7 @@ def test_a_length_that_is_none() -> None:
 
 
 def test_our_close_frames() -> None:
-    """The library would write the same two frames."""
+    """The balancer's Close frames are those that the library `websockets` would write."""
     close = Frame(Opcode.CLOSE, Close(1001, "").serialize())
     assert close_frame() == close.serialize(mask=False)
     masked = close_frame(b"\x01\x02\x03\x04")

@@ -1,4 +1,4 @@
-"""Upgrades: who gets one, and what passes through it, with raw sockets."""
+"""Upgrades between raw sockets: which requests get a tunnel, what passes and how it ends."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ASK = asking(b"Connection: upgrade", b"Upgrade: x")
 
 
 def switching(then: Play) -> Play:
-    """A worker that agrees to every upgrade."""
+    """A worker that agrees to every upgrade and then plays `then`."""
 
     def play(conn: Conn) -> None:
         conn.request()
@@ -62,7 +62,7 @@ def echo(conn: Conn) -> None:
 
 @contextlib.contextmanager
 def tunnel(then: Play, **limits: object) -> Iterator[tuple[Stage, Wire]]:
-    """A stage, and a client whose upgrade was agreed to."""
+    """A stage, and a client whose upgrade the worker has agreed to."""
     with stage(switching(then), **limits) as s, s.call() as client:
         client.send(ASK)
         assert client.head().status == 101
@@ -73,11 +73,11 @@ def _sides(s: Stage) -> list[Side]:
     return [handler for handler in s.handlers() if isinstance(handler, Side)]
 
 
-# Who gets one
+# Which requests get a tunnel
 
 
 def seen(*lines: bytes) -> Message:
-    """What a worker sees of a request with these lines."""
+    """The request that a worker receives when a client sends these field lines."""
     with stage(always()) as s:
         assert s.get(asking(*lines)).status == 200
         return s.worker.seen[0]
@@ -93,7 +93,7 @@ def seen(*lines: bytes) -> Message:
     ],
 )
 def test_an_offer_is_forwarded(offer: bytes, forwarded: bytes) -> None:
-    """With exactly the two fields that make it one, and without HTTP/2."""
+    """An offer is forwarded with only Connection: upgrade and Upgrade, and without h2c."""
     got = seen(b"Connection: Upgrade, X-Odd", b"X-Odd: 1", b"Upgrade: " + offer)
     assert got.get(b"upgrade") == forwarded
     assert got.get(b"connection") == b"upgrade"
@@ -112,14 +112,14 @@ def test_an_offer_is_forwarded(offer: bytes, forwarded: bytes) -> None:
     ],
 )
 def test_what_is_no_offer_is_not_forwarded(lines: tuple[bytes, ...]) -> None:
-    """One field without the other means nothing, and h2c is never passed on."""
+    """Upgrade and Connection: upgrade count only together, and h2c is never passed on."""
     got = seen(*lines)
     for name in (b"connection", b"upgrade", b"http2-settings"):
         assert got.get(name) is None
 
 
 def test_no_offer_beside_a_body() -> None:
-    """Where the new protocol begins must not be in doubt; the request itself is served."""
+    """An offer beside a body is dropped: where the new protocol begins must not be in doubt."""
     for framing in (b"Content-Length: 2\r\n\r\nok", b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"):
         with stage(always()) as s:
             ask = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n"
@@ -128,7 +128,7 @@ def test_no_offer_beside_a_body() -> None:
 
 
 def test_no_offer_in_http10() -> None:
-    """RFC 9110, 7.8: a server ignores one in HTTP/1.0."""
+    """An offer in an HTTP/1.0 request is ignored (RFC 9110, 7.8)."""
     with stage(always()) as s:
         ask = b"GET / HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"
         assert s.get(ask).status == 200
@@ -137,7 +137,7 @@ def test_no_offer_in_http10() -> None:
 
 @pytest.mark.parametrize("offer", [b"x y", b"x/1/2", b'"x"', b"x;q=1"])
 def test_a_bad_offer_is_refused(offer: bytes) -> None:
-    """What is no list of protocols is refused."""
+    """An Upgrade field that is not a list of protocols is refused."""
     with stage(always()) as s:
         assert s.get(asking(b"Connection: upgrade", b"Upgrade: " + offer)).status == 400
         assert s.worker.accepted == 0
@@ -154,14 +154,14 @@ def test_a_bad_offer_is_refused(offer: bytes) -> None:
     ],
 )
 def test_a_switch_that_was_not_asked_for(request_: bytes, answer: bytes) -> None:
-    """To another protocol than one of those offered: the worker's fault."""
+    """A 101 to anything but one of the protocols offered is a failure of the worker."""
     with stage(once(answer)) as s:
         assert s.get(request_).status == 502
         until(lambda: s.total("failures") == 1)
 
 
 def test_any_other_answer_is_an_ordinary_one() -> None:
-    """The worker may ignore the offer; the connection stays one of HTTP."""
+    """A worker may ignore the offer, and the connection then continues with HTTP."""
     with stage(always()) as s, s.call() as client:
         client.send(ASK + GET)
         assert [client.answer().body for _ in range(2)] == [b"ok", b"ok"]
@@ -169,7 +169,7 @@ def test_any_other_answer_is_an_ordinary_one() -> None:
 
 
 def test_upgrade_required_says_to_what() -> None:
-    """A 426 names the protocol (RFC 9110, 15.5.22); other answers do not."""
+    """The Upgrade field of a 426 reaches the client (RFC 9110, 15.5.22), that of a 200 does not."""
     needed = OK.replace(b"200 OK", b"426 Upgrade Required\r\nUpgrade: x")
     with stage(always(needed)) as s:
         assert s.get().get(b"upgrade") == b"x"
@@ -177,11 +177,11 @@ def test_upgrade_required_says_to_what() -> None:
         assert s.get().get(b"upgrade") is None
 
 
-# What passes
+# What passes through a tunnel
 
 
 def test_the_head_of_a_switch() -> None:
-    """The client learns what was agreed, after any other interim answer, and no length."""
+    """The client gets the 101 with the protocol agreed on, after a 103, and without a length."""
     hints = b"HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"
     switch = SWITCH.replace(b"Upgrade: x", b"Upgrade: X\r\nA: c\r\nContent-Length: 5")
     with stage(once(hints + switch + b"hello")) as s, s.call() as client:
@@ -200,7 +200,7 @@ def test_the_head_of_a_switch() -> None:
 
 
 def test_bytes_pass_both_ways() -> None:
-    """Whatever they are, HTTP or not."""
+    """A tunnel passes any bytes both ways, and is counted while it is open."""
     with tunnel(echo) as (s, client):
         for data in (b"\0\xff\r\n\r\n", GET, b"x" * 300_000):
             client.send(data)
@@ -217,7 +217,7 @@ def test_bytes_pass_both_ways() -> None:
 
 
 def test_early_bytes_belong_to_the_tunnel() -> None:
-    """What the client sent before it knew goes to the worker, even when it was all."""
+    """Bytes that the client sends before the 101 go to the worker, even with an end behind them."""
 
     def whole(conn: Conn) -> None:
         conn.send(b"<" + conn.rest() + b">")
@@ -230,7 +230,7 @@ def test_early_bytes_belong_to_the_tunnel() -> None:
 
 
 def test_half_close_of_the_client() -> None:
-    """The worker learns that no more comes, and can still answer."""
+    """After the client closes its sending side, the worker sees the end and can still answer."""
 
     def sum_up(conn: Conn) -> None:
         got = conn.rest()
@@ -243,7 +243,7 @@ def test_half_close_of_the_client() -> None:
 
 
 def test_half_close_of_the_worker() -> None:
-    """The client learns that no more comes, and can still send."""
+    """After the worker closes its sending side, the client sees the end and can still send."""
     got = []
 
     def farewell(conn: Conn) -> None:
@@ -261,7 +261,7 @@ def test_half_close_of_the_worker() -> None:
 
 
 def test_an_end_behind_bytes_that_a_slow_reader_has_to_take() -> None:
-    """What was sent before the end of a side arrives, however slowly it is taken."""
+    """A slow client receives all bytes that the worker sent before it closed."""
     size = 3_000_000
 
     def flood(conn: Conn) -> None:
@@ -279,10 +279,11 @@ def test_an_end_behind_bytes_that_a_slow_reader_has_to_take() -> None:
 
 
 def test_an_end_that_was_told_while_its_side_was_paused() -> None:
-    """Bytes in front of a worker's end arrive, also when the event of the end came without them.
+    """Bytes before a worker's end arrive, even when the event reports the end without them.
 
-    In one round the client's side may make room and so resume the worker's side, whose own event of
-    that round was made while it was paused: the event names the end, and not the bytes before it.
+    Within one round of the loop, the client's side may make room and so resume the worker's side.
+    The worker's event of that round was made while its side was paused: the event reports the end
+    of the stream, and not the bytes before the end.
     """
     heard, go, over = threading.Event(), threading.Event(), threading.Event()
 
@@ -306,7 +307,7 @@ def test_an_end_that_was_told_while_its_side_was_paused() -> None:
 
 
 def test_an_end_behind_early_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that has sent all and heard all is put aside while its worker reads on."""
+    """A client that has sent and received its end is parked while the worker still reads."""
     early = b"x" * 60_000
     go = threading.Event()
 
@@ -337,7 +338,7 @@ def test_an_end_behind_early_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_slow_reader_stops_the_worker() -> None:
-    """What a client does not take stays with the worker, and so in the other direction."""
+    """When the client does not read, the worker cannot send, and the balancer buffers little."""
     size = 64 * 2**20
     stalled, go = threading.Event(), threading.Event()
 
@@ -363,7 +364,7 @@ def test_slow_reader_stops_the_worker() -> None:
 
 
 def _send_until_stuck(sock: socket.socket, size: int) -> int:
-    """Send until nobody takes more; how many of the bytes are left."""
+    """Send until the socket takes no more bytes, and return how many are left."""
     sock.settimeout(0.5)
     piece, left = b"x" * 65536, size
     with contextlib.suppress(TimeoutError):
@@ -373,7 +374,7 @@ def _send_until_stuck(sock: socket.socket, size: int) -> int:
 
 
 def test_slow_worker_stops_the_client() -> None:
-    """A worker that does not read holds the client up, and gets all in the end."""
+    """When the worker does not read, the client cannot send; later the worker gets all bytes."""
     size = 64 * 2**20
     go = threading.Event()
 
@@ -393,11 +394,11 @@ def test_slow_worker_stops_the_client() -> None:
         assert client.exactly(4) == b"done"
 
 
-# How it ends
+# How a tunnel ends
 
 
 def test_reset_of_the_worker() -> None:
-    """A worker that is gone is no proper end: the client's connection is reset."""
+    """When the worker resets its connection, the client's connection is reset as well."""
     go = threading.Event()
 
     def crash(conn: Conn) -> None:
@@ -412,7 +413,7 @@ def test_reset_of_the_worker() -> None:
 
 
 def test_reset_of_the_client() -> None:
-    """Nor is a client that is gone."""
+    """When the client resets its connection, the worker's connection is reset as well."""
     ends: list[bool] = []
 
     def wait(conn: Conn) -> None:
@@ -428,7 +429,7 @@ def test_reset_of_the_client() -> None:
 
 
 def test_reset_while_the_other_does_not_read() -> None:
-    """A client that goes while its worker floods it takes the worker's side with it."""
+    """A reset by the client ends the tunnel, even while the worker sends."""
 
     def flood(conn: Conn) -> None:
         with contextlib.suppress(ConnectionError):
@@ -442,7 +443,7 @@ def test_reset_while_the_other_does_not_read() -> None:
 
 
 def test_idle_tunnel() -> None:
-    """One in which nothing passes is closed, properly, on both sides."""
+    """A tunnel in which no bytes pass is closed on both sides without a reset."""
     ends: list[bytes] = []
 
     def wait(conn: Conn) -> None:
@@ -455,12 +456,12 @@ def test_idle_tunnel() -> None:
 
 
 def _ends(s: Stage) -> list[Side]:
-    """The sides that know when the tunnel is to end."""
+    """The sides of tunnels that hold a deadline."""
     return [side for side in _sides(s) if side.deadline < inf]
 
 
 def test_bytes_of_either_side_keep_it_open() -> None:
-    """Idle is when neither side speaks: a byte of either one puts the end off."""
+    """A byte from either side puts off the deadline of an idle tunnel."""
     go = threading.Event()
 
     def speak(conn: Conn) -> None:
@@ -482,7 +483,7 @@ def test_bytes_of_either_side_keep_it_open() -> None:
 
 
 def test_time_limits_of_exchanges_do_not_apply() -> None:
-    """No limit that was set for the request before it outlives the switch."""
+    """The time limits of HTTP exchanges do not apply to a tunnel."""
     limits = dict.fromkeys(("head_timeout", "idle_timeout", "body_timeout", "answer_timeout"))
     with tunnel(echo, **dict.fromkeys(limits, PATIENCE)) as (s, client):
         client.send(b"still here")
@@ -492,7 +493,7 @@ def test_time_limits_of_exchanges_do_not_apply() -> None:
 
 
 def test_a_stop_gives_it_the_drain_time() -> None:
-    """A tunnel goes on while the balancer drains, and is closed when that is over."""
+    """A tunnel stays open while the balancer drains, and is closed when the drain time is over."""
     with tunnel(echo, drain=0.5) as (s, client):
         s.plane.stop()
         until(lambda: s.plane.front.draining)
@@ -504,7 +505,7 @@ def test_a_stop_gives_it_the_drain_time() -> None:
 
 
 def test_a_stop_ends_with_the_last_tunnel() -> None:
-    """Nothing is waited for once it is closed."""
+    """A balancer that drains stops as soon as its last tunnel is closed."""
     with tunnel(echo, drain=1000) as (s, client):
         s.plane.stop()
         until(lambda: s.plane.front.draining)
@@ -514,7 +515,7 @@ def test_a_stop_ends_with_the_last_tunnel() -> None:
         assert not s.thread.is_alive()
 
 
-# Dismissal
+# Close frames from the balancer
 
 ACCEPTED = (
     b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: WebSocket\r\n"
@@ -522,13 +523,13 @@ ACCEPTED = (
 )
 DRAFT = ACCEPTED.replace(b"Sec-WebSocket-Accept", b"Sec-WebSocket-Location")
 ASK_WEBSOCKET = asking(b"Connection: upgrade", b"Upgrade: websocket")
-AWAY = b"\x88\x02\x03\xe9"  # a Close frame with 1001, as a server sends it
-ECHO = b"\x88\x82\0\0\0\0\x03\xe9"  # the same, as a client sends it
+AWAY = b"\x88\x02\x03\xe9"  # a Close frame with code 1001, as a server sends it
+ECHO = b"\x88\x82\0\0\0\0\x03\xe9"  # the same frame, as a client sends it
 HELLO = b"\x82\x05hello"
 
 
 def accepting(then: Play, first: bytes = b"", answer: bytes = ACCEPTED) -> Play:
-    """A worker that agrees to a WebSocket, with its first frames behind its answer."""
+    """A worker that agrees to a WebSocket and sends its first frames with its answer."""
 
     def play(conn: Conn) -> None:
         conn.head()
@@ -540,7 +541,7 @@ def accepting(then: Play, first: bytes = b"", answer: bytes = ACCEPTED) -> Play:
 
 @contextlib.contextmanager
 def websocket(play: Play, **limits: object) -> Iterator[tuple[Stage, Wire]]:
-    """A stage, and a client whose WebSocket was agreed to."""
+    """A stage, and a client whose WebSocket the worker has agreed to."""
     with stage(play, **limits) as s, s.call() as client:
         client.send(ASK_WEBSOCKET)
         assert client.head().status == 101
@@ -548,23 +549,23 @@ def websocket(play: Play, **limits: object) -> Iterator[tuple[Stage, Wire]]:
 
 
 def announce(s: Stage) -> None:
-    """The queue says that the worker is stopped in a moment."""
+    """Publish a queue that says that the worker is about to be stopped."""
     entry = s.worker.entry(State.SUNDOWN, 0.0)
     s.queue(entry.model_copy(update={"closing": True}))
 
 
 def note_rest(conn: Conn) -> None:
-    """Take all there is, to the end."""
+    """Read everything up to the end of the connection."""
     while conn.more():
         pass
 
 
 def test_a_websocket_of_a_worker_that_is_stopped() -> None:
-    """The client gets a Close frame with 1001; its own goes to the worker, whose end is the end."""
+    """A client of a stopping worker gets a Close frame (1001); its reply goes to the worker."""
 
     def play(conn: Conn) -> None:
         conn.until(ECHO)
-        conn.send(AWAY)  # the answer to it, which the client has had already
+        conn.send(AWAY)  # the reply to ECHO; the client has already got a Close frame
 
     with websocket(accepting(play, HELLO)) as (s, client):
         assert client.exactly(len(HELLO)) == HELLO
@@ -576,7 +577,7 @@ def test_a_websocket_of_a_worker_that_is_stopped() -> None:
 
 
 def test_a_close_frame_waits_for_the_frame_before_it() -> None:
-    """It is put behind the frame that is on its way, and nothing follows it."""
+    """The Close frame follows the frame that is being sent, and no frame follows it."""
     go_on = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -594,7 +595,7 @@ def test_a_close_frame_waits_for_the_frame_before_it() -> None:
 
 
 def test_a_client_that_does_not_answer_a_close_frame() -> None:
-    """After a moment the worker gets a Close frame from us, masked, and both sides are closed."""
+    """If the client does not reply, the worker gets a masked Close frame from the balancer."""
     with websocket(accepting(note_rest)) as (s, client):
         client.send(b"\x82\x81\0\0\0\0x")
         until(lambda: s.worker.bytes.endswith(b"x"))
@@ -610,7 +611,7 @@ def test_a_client_that_does_not_answer_a_close_frame() -> None:
 
 
 def test_no_frame_within_a_frame() -> None:
-    """A worker that does not end its frame is cut off after a moment, without a Close frame."""
+    """If the worker does not finish its frame, the tunnel is closed without a Close frame."""
     with websocket(accepting(note_rest, HELLO[:4])) as (s, client):
         assert client.exactly(4) == HELLO[:4]
         announce(s)
@@ -618,7 +619,7 @@ def test_no_frame_within_a_frame() -> None:
 
 
 def test_one_close_frame_is_enough() -> None:
-    """A worker that has said its own is not spoken over."""
+    """When the worker has sent its own Close frame, the balancer adds none."""
     own = b"\x88\x02\x03\xe8"
     with websocket(accepting(note_rest, own)) as (s, client):
         announce(s)
@@ -627,7 +628,7 @@ def test_one_close_frame_is_enough() -> None:
 
 @pytest.mark.parametrize("answer", [SWITCH, DRAFT])
 def test_other_protocols_are_left_alone(answer: bytes) -> None:
-    """Nothing is put into a tunnel whose frames are not those of RFC 6455."""
+    """The balancer sends no Close frame in a tunnel that is not a WebSocket of RFC 6455."""
     offer = b"Upgrade: x, websocket"
     with stage(accepting(echo, answer=answer)) as s, s.call() as client:
         client.send(asking(b"Connection: upgrade", offer))
@@ -639,7 +640,7 @@ def test_other_protocols_are_left_alone(answer: bytes) -> None:
 
 
 def test_a_websocket_at_the_end_of_a_drain() -> None:
-    """A plane that stops says so to its WebSockets before it cuts them off."""
+    """A balancer that stops sends its WebSockets a Close frame before the drain time is over."""
     with websocket(accepting(echo), drain=2.0) as (s, client):
         s.plane.stop()
         assert client.exactly(len(AWAY)) == AWAY
@@ -651,7 +652,7 @@ def test_a_websocket_at_the_end_of_a_drain() -> None:
 
 
 def test_frames_that_came_with_a_long_answer() -> None:
-    """Frames behind an answer of more than one look are followed from their beginning."""
+    """Frames after a 101 are tracked from their first octet, even if the 101 is very long."""
     first = b"\x82\x7e\x40\x00" + bytes(0x4000)
     padded = ACCEPTED[:-2] + b"X-Long: " + b"a" * 5000 + b"\r\n\r\n"
     for answer in (ACCEPTED, padded):

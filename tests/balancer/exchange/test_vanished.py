@@ -1,4 +1,4 @@
-"""Workers that end without a word: nobody waits for them once the queue names them no longer."""
+"""Workers that vanish without closing: their exchanges end once the queue omits them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFUSED = b"the worker gave no answer"
 
 
 class Silent:
-    """A worker that says so much of an answer, and no more until it is let go."""
+    """A worker that sends a part of an answer, and then nothing until `go` is set."""
 
     def __init__(self, says: bytes = b"") -> None:
         self.says = says
@@ -38,7 +38,7 @@ def silent() -> Silent:
 
 
 def test_a_safe_request_is_tried_elsewhere(silent: Silent) -> None:
-    """At once, though there would be a minute to wait for an answer."""
+    """When its worker vanishes, a GET is retried at once, long before the answer timeout."""
     with stage(silent.play, always()) as s, s.call() as client:
         lost, other = s.workers
         s.queue(lost.entry())
@@ -50,7 +50,7 @@ def test_a_safe_request_is_tried_elsewhere(silent: Silent) -> None:
 
 
 def test_another_is_told(silent: Silent) -> None:
-    """A request that may have had its effect is not repeated."""
+    """When its worker vanishes, a POST, which may have had its effect, is answered with 502."""
     with stage(silent.play, always()) as s, s.call() as client:
         lost, other = s.workers
         s.queue(lost.entry())
@@ -63,7 +63,7 @@ def test_another_is_told(silent: Silent) -> None:
 
 
 def test_an_answer_that_has_begun_is_cut() -> None:
-    """So that it shows."""
+    """When its worker vanishes within an answer, the client sees a cut answer."""
     silent = Silent(OK[:-1])
     with stage(silent.play) as s, s.call() as client:
         client.send(GET)
@@ -74,7 +74,7 @@ def test_an_answer_that_has_begun_is_cut() -> None:
 
 
 def test_a_tunnel_is_broken(silent: Silent) -> None:
-    """Both would wait for each other for an hour."""
+    """When its worker vanishes, a tunnel is closed: both sides would otherwise wait for an hour."""
 
     def quiet(conn: Conn) -> None:
         assert silent.go.wait(PATIENCE)
@@ -96,7 +96,7 @@ def is_unknown_to_the_next_agent(s: Stage) -> None:
 
 @pytest.mark.parametrize("happens", [leaves, is_unknown_to_the_next_agent])
 def test_who_may_still_answer_does(happens: Callable[[Stage], None]) -> None:
-    """While it is being stopped, or when a new agent has not found it yet."""
+    """A worker that is being stopped, or that a new agent has not found yet, may still answer."""
     go = threading.Event()
 
     def late(conn: Conn) -> None:
@@ -113,14 +113,14 @@ def test_who_may_still_answer_does(happens: Callable[[Stage], None]) -> None:
 
 
 def test_last_words_are_read(silent: Silent) -> None:
-    """An answer that is there with the queue is an answer, though the queue is looked at first."""
+    """An answer counts even if it arrives together with the queue that omits its worker."""
 
     def last(conn: Conn) -> None:
         conn.request()
         assert silent.go.wait(PATIENCE)
         conn.send(OK)
         said.set()
-        conn.more()  # until the balancer has closed
+        conn.more()  # wait until the balancer has closed
 
     said = threading.Event()
     with stage(last) as s, s.call() as client:

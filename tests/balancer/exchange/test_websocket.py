@@ -22,7 +22,7 @@ FLOOD = 64  # messages of LARGE
 
 
 async def answer(link: ServerConnection) -> None:
-    """Echo, and do what some messages ask for."""
+    """Echo messages, except for "leave" and "flood", which are commands."""
     async for message in link:
         if message == "leave":
             await link.close(4321, "as you wish")
@@ -35,7 +35,7 @@ async def answer(link: ServerConnection) -> None:
 
 @contextlib.asynccontextmanager
 async def scene(**gateway: object) -> AsyncIterator[Balancer]:
-    """A server in this process, behind a balancer in another."""
+    """A WebSocket server in this process, behind a balancer in another process."""
     async with serve(answer, "127.0.0.1", 0, max_size=2 * LARGE) as server:
         port = next(iter(server.sockets)).getsockname()[1]
         with balancer("fixed", f"127.0.0.1:{port}", **gateway) as b:
@@ -47,7 +47,7 @@ def link_to(b: Balancer) -> connect:
 
 
 async def test_messages() -> None:
-    """Text, binary and large messages come back as they went, and pings are answered."""
+    """Text, binary and large messages come back unchanged, and pings are answered."""
     async with scene() as b, link_to(b) as link:
         for message in ("", "Grüße", b"", bytes(range(256)), "x" * LARGE, os.urandom(LARGE)):
             await link.send(message)
@@ -56,20 +56,20 @@ async def test_messages() -> None:
 
 
 async def test_fragments() -> None:
-    """A message in many frames arrives whole."""
+    """A message that is sent in many frames arrives whole."""
     async with scene() as b, link_to(b) as link:
         await link.send(str(number) for number in range(1000))
         assert await link.recv() == "".join(map(str, range(1000)))
 
 
 async def test_compression_is_negotiated_end_to_end() -> None:
-    """Extensions are between client and server."""
+    """Client and server negotiate extensions with each other, through the balancer."""
     async with scene() as b, link_to(b) as link:
         assert [extension.name for extension in link.protocol.extensions] == ["permessage-deflate"]
 
 
 async def test_close_codes() -> None:
-    """The code and reason of either side reach the other."""
+    """The close code and reason of either side reach the other side."""
     async with scene() as b:
         async with link_to(b) as link:
             await link.send("leave")
@@ -82,7 +82,7 @@ async def test_close_codes() -> None:
 
 
 async def test_fifty_at_once() -> None:
-    """Fifty tunnels do not mix up their messages."""
+    """Fifty concurrent tunnels do not mix up their messages."""
 
     async def talk(link: ClientConnection, name: str) -> None:
         for number in range(20):
@@ -95,7 +95,7 @@ async def test_fifty_at_once() -> None:
 
 
 async def test_slow_reader() -> None:
-    """A client that leaves 64 MiB unread costs the balancer less than 4 MiB, and gets them all."""
+    """While a server sends a client 64 MiB, the balancer's memory grows by less than 4 MiB."""
     async with scene() as b, link_to(b) as link:
         await link.send("first")
         assert await link.recv() == "first"
@@ -107,7 +107,7 @@ async def test_slow_reader() -> None:
 
 
 async def test_refused_handshake() -> None:
-    """A server's refusal is an ordinary answer."""
+    """A server's refusal of the handshake reaches the client as an ordinary answer."""
     async with (
         serve(answer, "127.0.0.1", 0, origins=["http://other"]) as server,
     ):
@@ -119,7 +119,7 @@ async def test_refused_handshake() -> None:
 
 
 async def test_stop() -> None:
-    """A balancer that stops lets the conversation end, and then ends itself."""
+    """A balancer that stops keeps an open WebSocket, and exits when the WebSocket is closed."""
     async with scene() as b, link_to(b) as link:
         await link.send("before")
         assert await link.recv() == "before"
@@ -133,7 +133,7 @@ async def test_stop() -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGUSR2])
 async def test_the_end_of_a_drain(how: signal.Signals) -> None:
-    """A conversation that outlasts the drain of a stop, or of a reload, is closed with 1001."""
+    """A WebSocket that outlasts the drain time of a stop, or of a reload, is closed with 1001."""
     async with scene(drain=4) as b, link_to(b) as link:
         await link.send("before")
         assert await link.recv() == "before"
@@ -159,7 +159,7 @@ asyncio.run(main())
 
 
 async def test_killed_worker() -> None:
-    """A server that is killed shows as an abnormal end (1006), at once."""
+    """When a server is killed, the client sees an abnormal end (1006) at once."""
     server = await asyncio.create_subprocess_exec(
         sys.executable, "-c", SERVER, stdout=asyncio.subprocess.PIPE
     )

@@ -1,2 +1,2 @@
 """Fuzzing of grammar and framing. `make test` runs few examples, always the same ones; `make fuzz`
-runs many new ones."""
+runs many new examples."""

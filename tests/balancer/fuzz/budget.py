@@ -1,4 +1,4 @@
-"""How much is tried: few examples, always the same, or as many new ones as FUZZ says."""
+"""The number of examples: few and always the same, or as many new ones as FUZZ says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
 def bounded(examples: int) -> settings:
-    """The settings of one fuzz test; `examples` are for every run of the suite."""
+    """The settings of one fuzz test, with `examples` examples if FUZZ is not set."""
     wanted = int(os.environ.get("FUZZ", "0"))
     if not wanted:
         return settings(

@@ -1,6 +1,7 @@
-"""Where we take what another parser does not, and why that is right. There is nothing else.
+"""Messages that the balancer accepts and another parser refuses, and why the balancer is right.
 
-None of it travels on: what we forward is read alike by all, but for the first.
+There are no other exceptions. The forwarded message is read alike by all parsers, except that the
+first exception, an unknown method, is forwarded as it is.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ _KNOWN = frozenset(
 
 
 def unknown_method(raw: bytes) -> bool:
-    """llhttp has a list of methods; RFC 9110, 9.1 leaves them open."""
+    """llhttp has a list of methods; RFC 9110, 9.1 leaves the set of methods open."""
     return skip_empty_lines(raw).partition(b" ")[0] not in _KNOWN
 
 
 def empty_lines(raw: bytes) -> bool:
-    """h11 takes no empty line before a request; RFC 9112, 2.2 asks servers to ignore it."""
+    """h11 refuses an empty line before a request; RFC 9112, 2.2 asks servers to ignore it."""
     return raw.startswith(b"\r\n")
 
 
 def upgrade(raw: bytes) -> bool:
-    """llhttp stops behind a head with Upgrade: the rest may be another protocol (RFC 9110, 7.8)."""
+    """llhttp stops after a head with Upgrade: the rest may be another protocol (RFC 9110, 7.8)."""
     return re.search(rb"(?i)\r\nupgrade:", raw) is not None
 
 
 def bad_whitespace(raw: bytes) -> bool:
-    """Neither takes blanks in a chunk extension; RFC 9112, 7.1.1 says that they must be parsed."""
+    """h11 and llhttp refuse blanks in a chunk extension; RFC 9112, 7.1.1 requires to parse them."""
     return re.search(rb"\r\n[0-9A-Fa-f]+[^\r\n]*([ \t][;=]|[;=][ \t])", raw) is not None
 
 
 def tabbed_coding(raw: bytes) -> bool:
-    """llhttp takes no tab around `chunked`; OWS is SP or HTAB (RFC 9110, 5.6.3)."""
+    """llhttp refuses a tab around `chunked`; OWS is SP or HTAB (RFC 9110, 5.6.3)."""
     return (
         re.search(rb"(?i)\r\ntransfer-encoding:[ \t]*(\tchunked|chunked[ \t]*\t)", raw) is not None
     )

@@ -1,4 +1,4 @@
-"""Second opinions: what h11 and llhttp (through httptools) make of the same bytes."""
+"""Second opinions: how h11 and llhttp (through httptools) read the same bytes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ PLENTY = 1 << 20
 
 
 class RefusedError(Exception):
-    """The other parser does not take it."""
+    """The other parser refuses the message."""
 
 
 @dataclass
 class Meaning:
-    """A message as somebody understood it; `start` is method and target, or the status."""
+    """A message as a parser read it; `start` is method and target, or the status."""
 
     start: tuple[bytes, ...] = ()
     fields: Fields = field(default_factory=list)
     body: bytes = b""
     trailers: Fields = field(default_factory=list)
     whole: bool = False
-    rest: bytes | None = None  # what lies behind it, where the parser tells
+    rest: bytes | None = None  # the bytes after the message, if the parser tells
 
 
 def _named(fields) -> Fields:
@@ -55,7 +55,7 @@ def _h11_events(connection: h11.Connection, meaning: Meaning) -> Meaning:
 
 
 def h11_request(raw: bytes) -> Meaning:
-    """The first request, by h11."""
+    """The first request, read by h11."""
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=PLENTY)
     connection.receive_data(raw)
     try:
@@ -65,7 +65,7 @@ def h11_request(raw: bytes) -> Meaning:
 
 
 def h11_answer(raw: bytes, method: bytes) -> Meaning:
-    """The answer to a request with this method, by h11; then the connection ends."""
+    """The answer to a request with this method, up to the connection's end, read by h11."""
     connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=PLENTY)
     connection.send(h11.Request(method=method, target="/", headers=[("Host", "a.org")]))
     connection.send(h11.EndOfMessage())
@@ -84,12 +84,12 @@ def h11_answer(raw: bytes, method: bytes) -> Meaning:
 
 
 class _Notes:
-    """What httptools calls back; only the first message is noted."""
+    """The callbacks for httptools, which note only the first message."""
 
     def __init__(self, final: bool) -> None:
         self.meaning = Meaning()
         self.url = b""
-        self._final = final  # interim answers are skipped
+        self._final = final
         self._headed = False
         self.parser: httptools.HttpResponseParser | None = None
 
@@ -121,7 +121,7 @@ class _Notes:
 
 
 def llhttp_request(raw: bytes) -> Meaning:
-    """The first request, by llhttp."""
+    """The first request, read by llhttp."""
     notes = _Notes(final=False)
     parser = httptools.HttpRequestParser(notes)
     _llhttp(parser, notes, raw)
@@ -130,7 +130,7 @@ def llhttp_request(raw: bytes) -> Meaning:
 
 
 def llhttp_answer(raw: bytes) -> Meaning:
-    """The final answer, by llhttp; it is not told of HEAD, nor that the connection ends."""
+    """The final answer, read by llhttp, which knows neither of HEAD nor of the connection's end."""
     notes = _Notes(final=True)
     notes.parser = httptools.HttpResponseParser(notes)
     _llhttp(notes.parser, notes, raw)
@@ -141,7 +141,7 @@ def _llhttp(parser, notes: _Notes, raw: bytes) -> None:
     try:
         parser.feed_data(raw)
     except httptools.HttpParserUpgrade:
-        pass  # it stops behind the head
+        pass  # llhttp stops after the head
     except httptools.HttpParserError as error:
-        if not notes.meaning.whole:  # what lies behind the first message is not asked here
+        if not notes.meaning.whole:  # bytes after the first message do not matter here
             raise RefusedError(f"llhttp: {error}") from None

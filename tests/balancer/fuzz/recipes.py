@@ -1,4 +1,4 @@
-"""Recipes: messages made from the grammar, and mutations of them."""
+"""Strategies for messages that follow the grammar, and for mutations of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _bytes(alphabet: str, least: int, most: int) -> st.SearchStrategy[bytes]:
 
 
 token = _bytes(TOKEN.decode(), 1, 6)
-# Names of our own always have a letter first that no field with a meaning begins with.
+# Made-up names begin with a letter with which no field begins that has a meaning.
 name = st.builds(lambda rest: b"Q" + rest, token)
 value = _bytes(VISIBLE + " \t\x80\xe9\xff", 0, 10).map(lambda drawn: drawn.strip(b" \t"))
 blank = st.sampled_from([b"", b" ", b"\t", b"  ", b" \t"])
@@ -137,7 +137,7 @@ def answers(draw: st.DrawFn) -> Recipe:
 
 # Mutations
 
-# Bytes over which parsers have disagreed.
+# Bytes on which parsers have disagreed.
 SPARKS = [
     b"\r", b"\n", b"\r\n", b"\n\n", b"\r\n\r\n", b"\r\r\n", b"\n\r", b" ", b"\t", b"\x0b", b"\x0c",
     b"\0", b"\x7f", b"\x85", b"\xa0", b":", b",", b";", b'"', b"0", b"1", b"+", b"-", b"_", b"x",
@@ -146,7 +146,7 @@ SPARKS = [
 
 
 def _evil_lines() -> list[bytes]:
-    """Every field line of the tables that is short enough to be one of many."""
+    """All field lines of the case tables that are shorter than 80 bytes."""
     heads = (case.raw.partition(b"\r\n\r\n")[0] for case in CASES.values())
     found = {line for head in heads for line in head.split(b"\r\n")[1:] if len(line) < 80}
     return sorted(found)
@@ -177,7 +177,7 @@ def mutate(raw: bytes, how: str, where: int, what: bytes) -> bytes:
         return raw[:edge] + b"\r\n" + what + raw[edge:]
     if how == "break":
         return raw[:edge] + what + raw[edge + 2 :]
-    following = raw.find(b"\r\n", edge + 2)  # a line twice
+    following = raw.find(b"\r\n", edge + 2)  # repeat a line
     return raw[:edge] + raw[edge : max(edge, following)] + raw[edge:]
 
 
@@ -189,7 +189,7 @@ def _mutated(recipe: Recipe, changes: list[tuple[str, int, bytes]]) -> bytes:
 
 
 def mutated(recipes: st.SearchStrategy[Recipe]) -> st.SearchStrategy[bytes]:
-    """Messages with one to three mistakes."""
+    """Messages with one to three mutations."""
     return st.builds(_mutated, recipes, st.lists(mutation, min_size=1, max_size=3))
 
 

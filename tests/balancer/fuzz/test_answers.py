@@ -1,4 +1,4 @@
-"""Answers: what a client gets means what the worker said, to us and to two other parsers."""
+"""Fuzzing of answers: the client gets an answer with the same meaning, by three parsers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ BODILESS = (204, 304)
 
 
 def asked(method: bytes, version: bytes = b"HTTP/1.1") -> bytes:
-    """The request that is answered."""
+    """The head of the request that is answered."""
     return method + b" / " + version + b"\r\nHost: a.org"
 
 
 def final(out: bytes) -> bytes:
-    """The answer without the interim ones before it."""
+    """The final answer, without the interim answers before it."""
     while out[9:10] == b"1":
         out = out.partition(b"\r\n\r\n")[2]
     return out
 
 
 def agrees(opinion: Meaning, relay: Relay, data: bytes, method: bytes) -> None:
-    """Another parser's reading is ours."""
+    """Check that another parser reads the answer as the balancer does."""
     head = relay.head
     assert head is not None
     assert opinion.start == (b"%d" % head.status,)
@@ -44,7 +44,7 @@ def agrees(opinion: Meaning, relay: Relay, data: bytes, method: bytes) -> None:
 
 
 def second_opinions(relay: Relay, raw: bytes, method: bytes) -> None:
-    """Oracle B, on what came and on what was made of it."""
+    """Oracle B: other parsers agree on the worker's bytes and on the bytes for the client."""
     if not exceptions.bad_whitespace(raw):
         agrees(opinions.h11_answer(raw, method), relay, raw, method)
     agrees(opinions.h11_answer(relay.out, method), relay, raw, method)
@@ -56,7 +56,7 @@ def second_opinions(relay: Relay, raw: bytes, method: bytes) -> None:
 
 
 def survives(relay: Relay, raw: bytes, method: bytes) -> None:
-    """Oracle A: what the client gets re-parses to exactly what was accepted."""
+    """Oracle A: the bytes for the client are parsed to exactly the answer that was accepted."""
     again = reading.answer([relay.out], asked(method))
     first, second = relay.head, again.head
     assert first is not None
@@ -69,7 +69,7 @@ def survives(relay: Relay, raw: bytes, method: bytes) -> None:
 
 
 def judge(raw: bytes, method: bytes) -> Relay:
-    """The oracles on this answer, if it is accepted."""
+    """Apply oracles A and B to this answer, if it is accepted."""
     relay = reading.answer([raw], asked(method))
     if not relay.refused:
         survives(relay, raw, method)
@@ -80,7 +80,7 @@ def judge(raw: bytes, method: bytes) -> Relay:
 @bounded(80)
 @given(recipes.answers(), st.sampled_from(METHODS))
 def test_good_answers(recipe: Recipe, method: bytes) -> None:
-    """What the grammar makes is relayed, with its body and its trailers."""
+    """An answer that follows the grammar is relayed, with its body and its trailers."""
     relay = judge(recipe.raw, method)
     assert relay.head is not None
     if method != b"HEAD":
@@ -91,14 +91,14 @@ def test_good_answers(recipe: Recipe, method: bytes) -> None:
 @bounded(250)
 @given(recipes.mutated(recipes.answers()), st.sampled_from(METHODS))
 def test_mutated_answers(raw: bytes, method: bytes) -> None:
-    """Whatever we take of what is wrong, two other parsers take with the same meaning."""
+    """A mutated answer that the balancer accepts has the same meaning to two other parsers."""
     judge(raw, method)
 
 
 @bounded(100)
 @given(recipes.mutated(recipes.answers()), st.sampled_from(METHODS), recipes.cuts)
 def test_any_split_gives_the_same(raw: bytes, method: bytes, cuts: list[int]) -> None:
-    """Oracle C: however the bytes are cut over receives, the outcome is the same."""
+    """Oracle C: however the bytes are split over receives, the outcome is the same."""
     whole = reading.answer([raw], asked(method))
     parts = reading.answer(reading.cut(raw, cuts), asked(method))
     assert parts.refused == whole.refused
@@ -109,7 +109,7 @@ def test_any_split_gives_the_same(raw: bytes, method: bytes, cuts: list[int]) ->
 @bounded(100)
 @given(recipes.mutated(recipes.answers()))
 def test_old_clients_get_no_chunks(raw: bytes) -> None:
-    """A client of HTTP/1.0 gets the body as it is, and no interim answer."""
+    """An HTTP/1.0 client gets the body without chunks, and no interim answer."""
     relay = reading.answer([raw], asked(b"GET", b"HTTP/1.0"))
     if relay.head is not None:
         assert final(relay.out) == relay.out
@@ -120,7 +120,7 @@ def test_old_clients_get_no_chunks(raw: bytes) -> None:
 
 
 def plain(relay: Relay, method: bytes) -> object:
-    """What does not depend on how the worker's chunks were received."""
+    """The parts of an answer that do not depend on how the worker's chunks were received."""
     out = final(relay.out)
     again = reading.answer([out], asked(method)).head
     assert again is not None

@@ -1,4 +1,4 @@
-"""Chunked bodies: garbage, splits, and what a second decoder says."""
+"""Fuzzing of chunked bodies: garbage, splits, and a comparison with a second decoder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ crumbs = st.lists(st.sampled_from([*recipes.SPARKS, b"3\r\nabc\r\n", b"a", b"X: 
 
 
 def decode(pieces: list[bytes]) -> tuple[bytes, list[bytes], bool, bytes] | None:
-    """Payload, trailers, whether it ended, and the rest; None when it is refused."""
+    """Payload, trailers, whether the body ended, and the rest; None when the body is refused."""
     body, out, rest = ChunkedBody(), b"", b""
     try:
         for piece in pieces:
@@ -31,7 +31,7 @@ def decode(pieces: list[bytes]) -> tuple[bytes, list[bytes], bool, bytes] | None
 
 
 def naive(raw: bytes) -> bytes:
-    """A decoder for bodies that are known to be good."""
+    """The payload of a chunked body that is known to be good."""
     out = b""
     while True:
         line, _, raw = raw.partition(b"\r\n")
@@ -44,7 +44,7 @@ def naive(raw: bytes) -> bytes:
 @bounded(150)
 @given(recipes.chunked(), recipes.cuts)
 def test_good_chunks(framed: Framed, cuts: list[int]) -> None:
-    """They are decoded however they are cut, and framed anew they are the same."""
+    """A good body is decoded however it is split, and also after it is framed anew."""
     pieces = reading.cut(framed.wire + b"NEXT", cuts)
     assert decode(pieces) == (framed.body, framed.trailers, True, b"NEXT")
     assert naive(framed.wire) == framed.body
@@ -55,7 +55,7 @@ def test_good_chunks(framed: Framed, cuts: list[int]) -> None:
 @bounded(300)
 @given(crumbs, recipes.cuts)
 def test_garbage(pieces: list[bytes], cuts: list[int]) -> None:
-    """It is refused, or read in one way however it is cut; nothing else is ever raised."""
+    """Garbage is refused or decoded, however it is split, and raises no other error."""
     raw = b"".join(pieces)
     whole = decode([raw])
     assert decode(reading.cut(raw, cuts)) == whole

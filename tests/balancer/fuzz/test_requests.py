@@ -1,4 +1,4 @@
-"""Requests: what is forwarded means what was accepted, to us and to two other parsers."""
+"""Fuzzing of requests: the worker gets a request with the same meaning, by three parsers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.balancer.fuzz.opinions import Meaning, RefusedError
 from tests.balancer.fuzz.recipes import Recipe
 from tests.balancer.reading import Taken, end_to_end, pairs
 
-FRAMING = (b"host", b"content-length")  # looked at apart
+FRAMING = (b"host", b"content-length")  # compared separately
 
 
 def survives(taken: Taken, raw: bytes) -> None:
-    """Oracle A: what was forwarded re-parses to exactly what was accepted."""
+    """Oracle A: the forwarded bytes are parsed to exactly the request that was accepted."""
     read = reading.requests([taken.out])
     assert read.status == 0
     assert read.rest == b""
@@ -32,12 +32,12 @@ def survives(taken: Taken, raw: bytes) -> None:
 
 
 def without_host(taken: Taken) -> list[tuple[bytes, bytes]]:
-    """The fields but Host, which an HTTP/1.0 client may have left out."""
+    """The fields without Host, which an HTTP/1.0 client may have left out."""
     return [pair for pair in end_to_end(pairs(taken.head.lines)) if pair[0] != b"host"]
 
 
 def agrees(opinion: Meaning, taken: Taken, target: bytes, data: bytes) -> None:
-    """Another parser's reading is ours: start, fields, host, framing, body, trailers, end."""
+    """Check that another parser reads the request as the balancer does."""
     assert opinion.start == (taken.head.method, target)
     named = dict(opinion.fields)
     lines = [pair for pair in end_to_end(pairs(taken.head.lines)) if pair[0] not in FRAMING]
@@ -58,7 +58,7 @@ def agrees(opinion: Meaning, taken: Taken, target: bytes, data: bytes) -> None:
 def second_opinion(
     ask: Callable[[bytes], Meaning], taken: Taken, data: bytes, target: bytes, allowed: tuple
 ) -> Meaning | None:
-    """Oracle B: the other parser takes it with the same meaning, but for the listed exceptions."""
+    """Oracle B: another parser reads the same meaning, except for the listed exceptions."""
     if any(reason(data) for reason in allowed):
         return None
     opinion = ask(data)
@@ -67,7 +67,7 @@ def second_opinion(
 
 
 def judge(raw: bytes) -> reading.Read:
-    """The oracles on the first request in these bytes, if it is accepted."""
+    """Apply oracles A and B to the first request in these bytes, if it is accepted."""
     read = reading.requests([raw])
     if not read.taken:
         return read
@@ -88,7 +88,7 @@ def judge(raw: bytes) -> reading.Read:
 @bounded(100)
 @given(recipes.requests())
 def test_good_requests(recipe: Recipe) -> None:
-    """What the grammar makes is accepted, with its body and its trailers."""
+    """A request that follows the grammar is accepted, with its body and its trailers."""
     read = judge(recipe.raw)
     (taken,) = read.taken
     assert (read.status, taken.done, read.rest) == (0, True, b"")
@@ -100,16 +100,16 @@ def test_good_requests(recipe: Recipe) -> None:
 @bounded(400)
 @given(recipes.mutated(recipes.requests()))
 def test_mutated_requests(raw: bytes) -> None:
-    """Whatever we take of what is wrong, two other parsers take with the same meaning."""
+    """A mutated request that the balancer accepts has the same meaning to two other parsers."""
     judge(raw)
 
 
 @bounded(150)
 @given(recipes.mutated(recipes.requests()), recipes.cuts)
 def test_any_split_gives_the_same(raw: bytes, cuts: list[int]) -> None:
-    """Oracle C: however the bytes are cut over receives, the outcome is the same."""
+    """Oracle C: however the bytes are split over receives, the outcome is the same."""
     whole, parts = reading.requests([raw]), reading.requests(reading.cut(raw, cuts))
-    # A body that turns bad late was accepted until then: compare what was accepted whole.
+    # A request whose body turns bad late was accepted until then: compare only complete requests.
     assert (parts.status == 0) == (whole.status == 0)
     done = [taken for taken in whole.taken if taken.done]
     again = [taken for taken in parts.taken if taken.done]
@@ -117,13 +117,13 @@ def test_any_split_gives_the_same(raw: bytes, cuts: list[int]) -> None:
 
 
 def plain(taken: Taken) -> object:
-    """What does not depend on how the client's chunks were received."""
+    """The parts of a request that do not depend on how the client's chunks were received."""
     head = taken.out.partition(b"\r\n\r\n")[0]
     return head, reading.payload(taken.head, taken.out)
 
 
 def test_the_second_opinions_are_independent() -> None:
-    """They refuse what is plainly wrong, so their consent means something."""
+    """The other parsers refuse a request that is clearly wrong, so their agreement is evidence."""
     for ask in (opinions.h11_request, opinions.llhttp_request):
         try:
             ask(b"GET / HTTP/1.1\r\nHost: a\r\nX : b\r\n\r\n")

@@ -17,18 +17,18 @@ from tests.balancer.cases.case import CHUNKED, Chunks, Reply, Request, Seen, hea
 from tests.balancer.reading import end_to_end, pairs
 from tests.balancer.stage import OK, Conn, Message, Stage, Wire, always, stage, until
 
-pytestmark = pytest.mark.xdist_group("cases")  # one plane for all
+pytestmark = pytest.mark.xdist_group("cases")  # the tests share a plane
 
 SENTINEL = b"GET /sentinel HTTP/1.1\r\nHost: a.org\r\n\r\n"
 
 
 def each(cases):
-    """One test for each case, called by its name."""
+    """Parametrize a test by these cases, with their names as ids."""
     return pytest.mark.parametrize("case", cases.values(), ids=cases.keys())
 
 
 def wire(data: bytes) -> Wire:
-    """A reader of these bytes, written apart from ours."""
+    """A reader of these bytes that is independent of the balancer's reader."""
     ours, theirs = socket.socketpair()
     with ours:
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
@@ -37,10 +37,10 @@ def wire(data: bytes) -> Wire:
 
 
 def matches(message: Message, seen: Seen) -> None:
-    """The worker saw what it should."""
+    """Check that a worker got the request that it should see."""
     assert message.start == seen.line
     assert end_to_end(message.fields) == end_to_end(pairs(seen.lines))
-    # RFC 9110, 7.6.3: our own entry is the last.
+    # RFC 9110, 7.6.3: the balancer's own entry is the last.
     assert message.all(b"via")[:-1] == [
         value for name, value in pairs(seen.lines) if name == b"via"
     ]
@@ -52,7 +52,7 @@ def matches(message: Message, seen: Seen) -> None:
 
 
 def test_there_are_enough_cases() -> None:
-    """At least 250, both accepted and refused, in both directions."""
+    """There are at least 250 cases, with accepted and refused messages in both directions."""
     assert len(CASES) >= 250
     good = [case for case in REQUESTS.values() if not case.status]
     bad = [case for case in REQUESTS.values() if case.status]
@@ -61,23 +61,23 @@ def test_there_are_enough_cases() -> None:
 
 @each(CASES)
 def test_a_case_names_its_section_and_its_reason(case: Request | Chunks | Reply) -> None:
-    """RFC and section, and a sentence."""
+    """Each case names an RFC with a section, and gives its reason in a sentence."""
     assert re.fullmatch(r"RFC \d{4}, \d+(\.\d+)*", case.section)
     assert case.why.endswith((".", "?"))
 
 
 def test_no_two_cases_are_the_same() -> None:
-    """Each says something of its own."""
+    """No two cases have the same bytes."""
     keys = Counter((type(case), case.raw, getattr(case, "to", b"")) for case in CASES.values())
     assert [key for key, count in keys.items() if count > 1] == []
 
 
-# Through the parser
+# Cases through the parser
 
 
 @each(REQUESTS)
 def test_requests_are_read(case: Request) -> None:
-    """The parser gives the worker what the case says, and refuses with its status."""
+    """The parser's output for the worker, and the status of a refusal, are those of the case."""
     read = reading.requests([case.raw])
     assert read.status == case.status
     assert len(read.taken) == len(case.seen)
@@ -104,7 +104,7 @@ def test_chunks_are_read(case: Chunks) -> None:
 
 @each(REPLIES)
 def test_answers_are_read(case: Reply) -> None:
-    """The parser gives the client what the case says, or nothing."""
+    """The parser's output for the client is what the case says, or the answer is refused."""
     request = head(case.to + b" / HTTP/1.1", b"Host: a.org")[:-4]
     relay = reading.answer([case.raw] if case.raw else [], request)
     assert relay.refused == case.refused
@@ -115,7 +115,7 @@ def test_answers_are_read(case: Reply) -> None:
 
 
 def told(client: Wire, case: Reply) -> None:
-    """The client sees what it should."""
+    """Check that a client gets the answer that it should see."""
     for interim in case.interim:
         assert client.until(b"\r\n\r\n") == interim
     message = client.answer(to=case.to)
@@ -126,7 +126,7 @@ def told(client: Wire, case: Reply) -> None:
         assert message.trailers == list(case.trailers)
 
 
-# Through a plane
+# Cases through a plane
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def plane() -> Iterator[Stage]:
 
 
 def as_request(chunks: Chunks) -> Request:
-    """A chunked body in a request."""
+    """A request with this chunked body."""
     seen = Seen(b"POST / HTTP/1.1", (b"Host: a.org",), chunks.body, chunks.trailers)
     raw = post(CHUNKED, body=chunks.raw)
     sees = () if chunks.status else (seen,)
@@ -151,7 +151,7 @@ ACCEPTED = {name: case for name, case in ALL_REQUESTS.items() if case.seen}
 
 @each(REFUSED)
 def test_not_a_byte_of_a_refused_request_reaches_the_worker(plane: Stage, case: Request) -> None:
-    """It is answered with its status and the connection closed; the worker sees the next client."""
+    """A refused request gets its status and a close, and the worker sees only the next client."""
     before = len(plane.worker.bytes)
     with plane.call() as client:
         client.send(case.raw)
@@ -165,7 +165,7 @@ def test_not_a_byte_of_a_refused_request_reaches_the_worker(plane: Stage, case: 
 
 @each(ACCEPTED)
 def test_accepted_requests_arrive(plane: Stage, case: Request) -> None:
-    """The worker sees each request of the case, and nothing else; a refusal follows if it must."""
+    """The worker sees exactly the requests of the case, and a refusal follows where it should."""
     before = len(plane.worker.seen)
     with plane.call() as client:
         client.send(case.raw)
@@ -183,7 +183,7 @@ def test_accepted_requests_arrive(plane: Stage, case: Request) -> None:
 
 
 def as_reply(chunks: Chunks) -> Reply:
-    """A chunked body in an answer."""
+    """An answer with this chunked body."""
     raw = head(b"HTTP/1.1 200 OK", CHUNKED) + chunks.raw
     start = Reply.start if chunks.status else b"HTTP/1.1 200 OK"
     name, section, why = chunks.name, chunks.section, chunks.why
@@ -195,14 +195,15 @@ ALL_REPLIES = REPLIES | {f"in an answer: {n}": as_reply(c) for n, c in CHUNKS.it
 
 @pytest.fixture(scope="module")
 def prompter() -> Iterator[Stage]:
-    """A plane whose worker answers with the case that the target names."""
+    """A plane whose worker answers with the case whose number is the target."""
     replies = list(ALL_REPLIES.values())
 
     def play(conn: Conn) -> None:
         number = int(conn.request().start.split(b" ")[1][1:])
         conn.send(replies[number].raw if number < len(replies) else OK)
 
-    # One retry: the worker closes after each answer, and an idle connection may just have ended.
+    # One retry is needed: the worker closes after each answer, so an idle connection may have
+    # ended.
     with stage(play, retries=1) as s:
         yield s
 

@@ -1,7 +1,8 @@
-"""Cost: no input makes the reader work more than in proportion to its size.
+"""Tests that the work of the reader grows no faster than the size of its input.
 
-Work is counted in calls (of Python and of C functions), not in time, so the numbers are the same
-on every machine. Calls are to whole-buffer methods, so a constant number of them is linear work.
+Work is counted in calls of Python and of C functions, and not in time, so that the counts are the
+same on every machine. The functions work on whole buffers, so a constant number of calls is work in
+proportion to the size.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.balancer.cases.case import CHUNKED, HOST, get, head, post
 
 
 def calls(work: Callable[[], object]) -> int:
-    """How many calls this takes."""
+    """The number of calls that some work takes."""
     count = 0
 
     def note(frame: object, event: str, arg: object) -> None:
@@ -36,7 +37,7 @@ def _bytewise(data: bytes) -> Iterator[bytes]:
     return (data[at : at + 1] for at in range(len(data)))
 
 
-# Inputs that grow with a number; each is a place where a careless reader is quadratic or worse.
+# Inputs of size n, for each of which the work of a careless reader is quadratic or worse.
 REQUESTS: dict[str, Callable[[int], bytes]] = {
     "fields": lambda n: get(HOST, *[b"A: b"] * n),
     "unusual names": lambda n: get(HOST, *[b"a-%d_: b" % i for i in range(n)]),
@@ -63,13 +64,13 @@ REQUESTS: dict[str, Callable[[int], bytes]] = {
     "pipelined": lambda n: get(HOST) * n,
 }
 SMALL, FACTOR = 40, 8
-SLACK = 1.5  # over proportion
+SLACK = 1.5  # factor over proportion
 BASE = 200  # calls that do not depend on the size
 
 
 @pytest.mark.parametrize("make", REQUESTS.values(), ids=REQUESTS.keys())
 def test_work_grows_no_faster_than_the_input(make: Callable[[int], bytes]) -> None:
-    """Eight times the input is at most about eight times the work."""
+    """For eight times the input the work is at most about eight times as much."""
     small, large = make(SMALL), make(SMALL * FACTOR)
     before = calls(lambda: reading.requests([small], limit=1 << 20, fields=10_000))
     after = calls(lambda: reading.requests([large], limit=1 << 20, fields=10_000))
@@ -78,7 +79,7 @@ def test_work_grows_no_faster_than_the_input(make: Callable[[int], bytes]) -> No
 
 @pytest.mark.parametrize("make", REQUESTS.values(), ids=REQUESTS.keys())
 def test_work_per_receive_is_bounded(make: Callable[[int], bytes]) -> None:
-    """Byte by byte, each receive costs a few calls, however much came before."""
+    """When a message arrives byte by byte, each receive costs a few calls, whatever came before."""
     data = make(SMALL * FACTOR)
     whole = calls(lambda: reading.requests([data], limit=1 << 20, fields=10_000))
     pieces = list(_bytewise(data))
@@ -88,14 +89,14 @@ def test_work_per_receive_is_bounded(make: Callable[[int], bytes]) -> None:
 
 
 def test_empty_lines_are_skipped_in_one_step() -> None:
-    """A megabyte of them is as many calls as one: a loop would copy the rest once per line."""
+    """Many empty lines cost as many calls as one; a loop would copy the rest for each line."""
     few = calls(lambda: skip_empty_lines(b"\r\n" + b"GET"))
     assert calls(lambda: skip_empty_lines(b"\r\n" * 500_000 + b"GET")) == few
 
 
 @pytest.mark.parametrize("start", [b"HTTP/1.1 103 Early Hints", b"HTTP/1.1 100 "])
 def test_interim_answers_cost_the_same_each(start: bytes) -> None:
-    """A worker that hints a lot makes no more work than its hints."""
+    """The work for many interim answers is in proportion to their number."""
     final = head(b"HTTP/1.1 200 OK", b"Content-Length: 0")
     small, large = head(start) * 10 + final, head(start) * 80 + final
     before = calls(lambda: reading.answer([small]))

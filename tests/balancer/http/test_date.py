@@ -1,4 +1,4 @@
-"""The Date field."""
+"""Tests of the Date field."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.balancer.http.date import Date
 
 
 def test_the_line_is_of_now() -> None:
-    """In the form of RFC 9110, 5.6.7, and of the second in which it was asked for."""
+    """The Date has the form of RFC 9110, 5.6.7, and the time of the current second."""
     date = Date()
     before = int(time.time()) - 1  # the kernel's coarse clock may be a few milliseconds behind
     line = date.line()
@@ -20,7 +20,7 @@ def test_the_line_is_of_now() -> None:
 
 
 def test_the_line_is_written_once_a_second() -> None:
-    """Two calls within a second give the same object; a later second gives another line."""
+    """Two calls within a second give the same object, and a later second gives another line."""
     date = Date()
     while True:
         second = int(time.time())

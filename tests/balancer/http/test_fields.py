@@ -1,4 +1,4 @@
-"""Field names and the values that frame a message."""
+"""Tests of field names, and of the values that frame a message."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from steelyard.balancer.http.fields import BadMessageError, classify, connection
     ],
 )
 def test_names_in_any_spelling(name: bytes, kind: int) -> None:
-    """A name means the same in any case."""
+    """The kind of a field does not depend on the case of its name."""
     assert classify(name) == kind
 
 
 @pytest.mark.parametrize("name", [b"", b"a b", b"a\x00", b"a(", b"\xff", b"transfer_encoding"])
 def test_bad_names(name: bytes) -> None:
-    """No token, or a name that servers confuse with one that frames: refused."""
+    """A name that is no token, or that servers confuse with a framing field, is refused."""
     lines = fields.Lines()
     lines.begin(b"\r\n" + name + b": a\r\n", 0, 5 + len(name), 9)
     with pytest.raises(BadMessageError):
@@ -35,10 +35,10 @@ def test_bad_names(name: bytes) -> None:
 
 
 def test_usual_spellings_agree_with_classify() -> None:
-    """The quick look-up says what the careful one says."""
+    """The table of usual spellings agrees with `classify`."""
     assert all(classify(name) == kind for name, kind in names.KINDS.items())
 
 
 def test_connection_options() -> None:
-    """Options come in lower case, without the empty ones."""
+    """Connection options are given in lower case, without empty ones."""
     assert connection_options(b" Close, ,X-A ", None) == [b"close", b"x-a"]

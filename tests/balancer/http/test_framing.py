@@ -1,4 +1,4 @@
-"""Bodies: found on the way in, framed on the way out."""
+"""Tests of the framing of bodies, both reading and writing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from steelyard.balancer.http.framing import (
 
 
 def fed(body: Body, *pieces: bytes) -> bytes:
-    """All payload of the pieces."""
+    """The payload of all pieces."""
     out = b""
     for piece in pieces:
         out += b"" if body.done else bytes(body.feed(memoryview(piece)))
@@ -28,7 +28,7 @@ def fed(body: Body, *pieces: bytes) -> bytes:
 
 
 def test_length_takes_exactly_its_bytes() -> None:
-    """What lies behind the declared length is the next message's."""
+    """Bytes after the declared length belong to the next message."""
     body = length_body(5)
     assert fed(body, b"abc") == b"abc"
     assert not body.done
@@ -38,12 +38,12 @@ def test_length_takes_exactly_its_bytes() -> None:
 
 
 def test_length_zero_is_done() -> None:
-    """An empty body needs no bytes."""
+    """A body of length zero is done without any bytes."""
     assert length_body(0).done
 
 
 def test_endless_is_never_done() -> None:
-    """Only the connection's end ends it."""
+    """A body without a length has no end but the end of the connection."""
     body = EndlessBody()
     assert fed(body, b"abc", b"def") == b"abcdef"
     assert not body.done
@@ -63,7 +63,7 @@ def test_endless_is_never_done() -> None:
     ],
 )
 def test_good_chunks(raw: bytes, payload: bytes) -> None:
-    """Chunks are joined, extensions dropped, and what follows is kept apart."""
+    """Chunks are joined, extensions dropped, and the bytes after the last chunk kept apart."""
     body = ChunkedBody()
     assert fed(body, raw + b"NEXT") == payload
     assert body.done
@@ -109,7 +109,7 @@ def test_bad_chunks(raw: bytes) -> None:
 
 
 def test_too_long_trailers() -> None:
-    """Trailers are bounded like heads, in bytes and in number."""
+    """Trailers have limits like those of heads, in bytes and in number."""
     for raw in (b"0\r\n" + b"A: " + b"x" * 20_000, b"0\r\n" + b"A: b\r\n" * 101 + b"\r\n"):
         with pytest.raises(BadMessageError) as caught:
             ChunkedBody().feed(raw)
@@ -117,7 +117,7 @@ def test_too_long_trailers() -> None:
 
 
 def test_limit_counts_payload() -> None:
-    """A chunked body over the limit is refused when its size is announced."""
+    """A chunked body over the limit is refused when the size of the excess chunk arrives."""
     assert fed(ChunkedBody(5), b"5\r\nabcde\r\n0\r\n\r\n") == b"abcde"
     body = ChunkedBody(5)
     body.feed(b"3\r\nabc\r\n")
@@ -128,14 +128,14 @@ def test_limit_counts_payload() -> None:
 
 @pytest.mark.parametrize("name", [b"Content-Length", b"transfer-encoding"])
 def test_trailers_that_frame_are_refused(name: bytes) -> None:
-    """A trailer cannot say where its message ends."""
+    """A trailer that frames a message is refused."""
     with pytest.raises(BadMessageError) as caught:
         ChunkedBody().feed(b"0\r\nX-Sum: 1\r\n" + name + b": 5\r\n\r\n")
     assert caught.value.status == 400
 
 
 def test_trailers_travel_without_routing_fields() -> None:
-    """Trailers are kept, except those that would route or belong to a connection."""
+    """Trailers are kept, except for Host and fields of the connection."""
     body = ChunkedBody()
     body.feed(b"0\r\nX-Sum: 1\r\nHost: x\r\nConnection: y\r\nExpires: 0\r\n\r\n")
     assert body.trailers() == [b"X-Sum: 1", b"Expires: 0"]
@@ -143,14 +143,14 @@ def test_trailers_travel_without_routing_fields() -> None:
 
 
 def test_no_payload_is_no_chunk() -> None:
-    """An empty chunk would end the body."""
+    """No chunk is written for an empty payload, since an empty chunk would end the body."""
     assert chunk(b"") == b""
     assert last_chunk([]) == b"0\r\n\r\n"
 
 
 @given(st.lists(st.binary(max_size=300), max_size=6), st.lists(st.integers(0, 3000), max_size=10))
 def test_round_trip_over_any_split(payloads: list[bytes], cuts: list[int]) -> None:
-    """What is framed and cut anywhere is decoded to the same payload and the same rest."""
+    """A chunked body that is split anywhere is decoded to the same payload and the same rest."""
     raw = b"".join(map(chunk, payloads)) + last_chunk([b"A: b"]) + b"NEXT"
     edges = sorted({0, len(raw), *(cut % len(raw) for cut in cuts)})
     body = ChunkedBody()
@@ -168,7 +168,7 @@ def test_round_trip_over_any_split(payloads: list[bytes], cuts: list[int]) -> No
 
 @given(st.binary(max_size=120), st.integers(1, 119))
 def test_garbage_is_refused_or_read_alike(raw: bytes, cut: int) -> None:
-    """Garbage gives the same outcome in one piece and in two."""
+    """Garbage has the same outcome in one piece and in two pieces."""
     assert _outcome(raw[:cut], raw[cut:]) == _outcome(raw)
 
 
@@ -183,13 +183,13 @@ def _outcome(*pieces: bytes) -> object:
 
 @pytest.mark.parametrize("end", [b"\r\r\n", b"X: y\n", b"X: a\rb\r\n"])
 def test_trailers_that_can_no_longer_be_right_are_not_waited_for(end: bytes) -> None:
-    """A bare CR or LF is refused when it comes, not when the rest does not."""
+    """A bare CR or LF in trailers is refused at once, before the trailers are complete."""
     with pytest.raises(BadMessageError, match="bare CR or LF"):
         ChunkedBody().feed(b"0\r\nA: b\r\n" + end)
 
 
 def test_trailers_whose_line_end_is_on_its_way_are() -> None:
-    """A CR at the end of what came may be half of a line's end."""
+    """A CR at the end of a receive may be the first half of a line break."""
     body = ChunkedBody()
     body.feed(b"0\r\nA: b\r")
     body.feed(b"\n\r")

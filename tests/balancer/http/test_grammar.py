@@ -1,4 +1,4 @@
-"""Heads: what is read, and what is refused."""
+"""Tests of which heads are read, and which are refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOST = b"Host: example.org"
 
 
 def request(line: bytes, *fields: bytes) -> bytes:
-    """A head as it stands before the empty line."""
+    """A head without its empty line."""
     return b"\r\n".join((line, *fields))
 
 
@@ -153,20 +153,20 @@ BAD: dict[str, tuple[int, bytes]] = {
 
 @pytest.mark.parametrize("head", GOOD.values(), ids=GOOD.keys())
 def test_good_requests(head: bytes) -> None:
-    """What RFC 9112 allows is read."""
+    """Requests that RFC 9112 allows are read."""
     request_head(head)
 
 
 @pytest.mark.parametrize(("status", "head"), BAD.values(), ids=BAD.keys())
 def test_bad_requests(status: int, head: bytes) -> None:
-    """What is wrong, or could be read in two ways, is refused with the right status."""
+    """Requests that are malformed or ambiguous are refused with the right status."""
     with pytest.raises(BadMessageError) as caught:
         request_head(head)
     assert caught.value.status == status
 
 
 def test_lines_keep_order_and_bytes() -> None:
-    """End-to-end lines are kept byte for byte, in order, repeated ones too."""
+    """End-to-end lines are kept byte for byte and in order, including repeated fields."""
     fields = [b"b: 1", HOST, b"A:2 ", b"b: 3", b"Cookie: x=1", b"Cookie: y=2"]
     assert request_head(request(b"GET / HTTP/1.1", *fields)).lines == fields
 
@@ -180,7 +180,7 @@ def test_lines_keep_order_and_bytes() -> None:
     ],
 )
 def test_connection_names_are_dropped(field: bytes) -> None:
-    """Fields of one connection are dropped, those that Connection names too."""
+    """Fields of one connection, and fields that Connection names, are dropped."""
     head = request_head(
         request(
             b"GET / HTTP/1.1",
@@ -211,7 +211,7 @@ def test_connection_names_are_dropped(field: bytes) -> None:
     ],
 )
 def test_keep_alive(version: bytes, fields: list[bytes], keep: bool) -> None:
-    """A connection is used again when the client's version and wish allow it."""
+    """A connection is reused when the client's version and its Connection field allow it."""
     assert request_head(request(b"GET / " + version, HOST, *fields)).keep is keep
 
 
@@ -225,14 +225,14 @@ def test_keep_alive(version: bytes, fields: list[bytes], keep: bool) -> None:
     ],
 )
 def test_absolute_form(line: bytes, target: bytes) -> None:
-    """An absolute target becomes origin form, and its authority replaces the Host."""
+    """A target in absolute form becomes origin form, and its authority replaces the Host."""
     head = request_head(request(line, b"A: b", HOST))
     assert (head.target, head.host) == (target, b"other.org:81")
     assert head.lines == [b"A: b", b"Host: other.org:81"]
 
 
 def test_expect_of_old_clients_is_dropped() -> None:
-    """HTTP/1.0 knows no interim answers, so its Expect is not forwarded."""
+    """Expect in an HTTP/1.0 request is dropped, since HTTP/1.0 has no interim answers."""
     head = request_head(request(b"POST / HTTP/1.0", b"Expect: 100-continue"))
     assert head.lines == []
 
@@ -274,7 +274,7 @@ BAD_ANSWERS = {
 
 @pytest.mark.parametrize("head", GOOD_ANSWERS.values(), ids=GOOD_ANSWERS.keys())
 def test_good_answers(head: bytes) -> None:
-    """What a proper worker answers is read."""
+    """Well-formed answers are read."""
     answer_head(head)
 
 
@@ -290,7 +290,7 @@ def test_bad_answers(head: bytes) -> None:
     [(b"", True), (b"\r\nConnection: close", False), (b"\r\nConnection: keep-alive", True)],
 )
 def test_workers_wish_to_close(fields: bytes, keep: bool) -> None:
-    """A worker's connection is used again unless it says otherwise."""
+    """A worker's connection is reused, except after Connection: close and with HTTP/1.0."""
     assert answer_head(b"HTTP/1.1 200 OK" + fields).keep is keep
     assert not answer_head(b"HTTP/1.0 200 OK" + fields).keep
 
@@ -308,7 +308,7 @@ def test_workers_wish_to_close(fields: bytes, keep: bool) -> None:
     ],
 )
 def test_hopeless_beginnings(data: bytes, status: int) -> None:
-    """What can no longer become a head is refused at once."""
+    """Bytes that can no longer become a head are refused at once."""
     with pytest.raises(BadMessageError) as caught:
         find_end(data, 0, 100)
     assert caught.value.status == status
@@ -316,17 +316,17 @@ def test_hopeless_beginnings(data: bytes, status: int) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"G", b"GET / HTTP/1.1\r", b"GET / HTTP/1.1\r\nA: b\r\n\r"])
 def test_unfinished_heads(data: bytes) -> None:
-    """An incomplete head is waited for."""
+    """For an incomplete head the reader waits."""
     assert find_end(data, 0, 100) == -1
 
 
 def test_largest_head() -> None:
-    """A head of exactly the limit passes."""
+    """A head whose size is exactly the limit is accepted."""
     assert find_end(b"G" * 100 + b"\r\n\r\n", 0, 100) == 100
 
 
 def outcome(pieces: list[bytes], limit: int) -> object:
-    """What a reader gets that receives a head in these pieces."""
+    """What a reader makes of a head that it receives in these pieces."""
     data, seen, reader = b"", 0, Reader(limit, 10)
     try:
         for piece in pieces:
@@ -346,7 +346,7 @@ def outcome(pieces: list[bytes], limit: int) -> object:
     st.sampled_from([20, 60, 1000]),
 )
 def test_any_split_reads_the_same(head: bytes, cuts: list[int], limit: int) -> None:
-    """However a head is cut over receives, the outcome is the same."""
+    """However a head is split over receives, the outcome is the same."""
     whole = head + b"\r\n\r\n"
     edges = sorted({0, len(whole), *(cut % len(whole) for cut in cuts)})
     pieces = [whole[a:b] for a, b in itertools.pairwise(edges)]
@@ -355,5 +355,5 @@ def test_any_split_reads_the_same(head: bytes, cuts: list[int], limit: int) -> N
 
 @given(st.binary(max_size=200))
 def test_garbage_is_refused_or_read(data: bytes) -> None:
-    """No input makes the reader fail in any other way than by refusing it."""
+    """The reader reads or refuses any input, and raises no other error."""
     outcome([data, b"\r\n\r\n"], 150)

@@ -1,4 +1,4 @@
-"""Where a request came from: what workers are told, and who is believed about it."""
+"""Tests of what workers are told about the origin of a request, and of which claims count."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PEER = "192.0.2.7"
 
 
 def lines(*claims: bytes, forwarded: str = "x-forwarded", trusted: bool = False) -> list[bytes]:
-    """What a worker is told about a request with these claims."""
+    """The fields that a worker gets about the origin of a request with these claims."""
     head = request_head(b"\r\n".join((b"GET / HTTP/1.1", b"Host: a.org:81", *claims)))
     origin = Origin(PEER, b"", b"http", Manner(forwarded, (), b"p"), trusted)
     return origin.lines(head).split(b"\r\n")[1:]
@@ -36,7 +36,7 @@ ELEMENT = b'for=192.0.2.7;host="a.org:81";proto=http'
 
 
 def test_strangers_are_not_believed() -> None:
-    """Whatever a client claims, a worker is told what we see, in either language or both."""
+    """An untrusted client's claims are replaced by the balancer's own view, in each form."""
     for claims in ((), CLAIMS):
         assert lines(*claims) == OURS
         assert lines(*claims, forwarded="forwarded") == [b"Forwarded: " + ELEMENT]
@@ -44,7 +44,7 @@ def test_strangers_are_not_believed() -> None:
 
 
 def test_trusted_proxies_are_believed() -> None:
-    """We are the last of the list; scheme and host stay those that the first proxy saw."""
+    """The balancer appends the proxy's address, and keeps the scheme and host of the claims."""
     theirs = [
         b"X-Forwarded-For: 1.1.1.1, 2.2.2.2, 3.3.3.3",
         b"X-Forwarded-Proto: https",
@@ -59,13 +59,13 @@ def test_trusted_proxies_are_believed() -> None:
 
 
 def test_a_trusted_proxy_that_claims_nothing() -> None:
-    """Then our view is all there is; an empty claim is none."""
+    """Without claims of a trusted proxy, or with empty ones, the balancer tells what it sees."""
     assert lines(trusted=True) == OURS
     assert lines(b"X-Forwarded-For:", b"X-Forwarded-Proto: ", trusted=True) == OURS
 
 
 def test_ipv6_in_forwarded() -> None:
-    """RFC 7239, 6: in brackets and in quotes."""
+    """An IPv6 address in Forwarded stands in brackets and quotes (RFC 7239, 6)."""
     origin = Origin("2001:db8::1", b"[::1]:80", b"http", Manner("forwarded", (), b"p"), False)
     head = request_head(b"GET / HTTP/1.0")
     expected = b'\r\nForwarded: for="[2001:db8::1]";host="[::1]:80";proto=http'
@@ -84,14 +84,14 @@ def test_ipv6_in_forwarded() -> None:
     ],
 )
 def test_who_is_trusted(peer: str, trusted: bool) -> None:
-    """Addresses and networks of both families."""
+    """Addresses and networks of both families can be trusted."""
     manner = Manner("both", ("10.0.0.0/8", "192.0.2.1", "2001:db8::/32"), b"p")
     assert manner.trusts(peer) is trusted
     assert not Manner("both", (), b"p").trusts(peer)
 
 
 def test_plain_addresses() -> None:
-    """A dual-stack socket's IPv4, and a link-local address without our interface's name."""
+    """An IPv4-mapped address becomes IPv4, and a link-local address loses its interface."""
     assert plain_address("::ffff:192.0.2.7") == "192.0.2.7"
     assert plain_address("fe80::1%eth0") == "fe80::1"
 
@@ -100,26 +100,26 @@ def test_plain_addresses() -> None:
     "given", [b"", b"a b", b"x" * 129, b'"', b"a\xff", b"one, two", b"a\r\nX-Request-ID: b"]
 )
 def test_ids_that_are_not_kept(given: bytes) -> None:
-    """What is no single plain word is replaced, whoever sent it."""
+    """A request id that is not a single short token of printable ASCII is replaced."""
     origin = Origin(PEER, b"", b"http", Manner("x-forwarded", (), b"p"), True)
     head = request_head(b"GET / HTTP/1.1\r\nHost: a\r\nX-Request-ID: " + given)
     assert origin.request_id(head) == b"p-1"
     assert origin.request_id(head) == b"p-2"
 
 
-# On the stage: the peer is 127.0.0.1
+# On the stage the peer is 127.0.0.1
 
 REQUEST = b"\r\n".join((b"GET / HTTP/1.1", b"Host: a.org", *CLAIMS, b"", b""))
 
 
 def told(s: Stage) -> tuple[Message, Message]:
-    """What the worker and the client were told."""
+    """The request that the worker got, and the answer that the client got."""
     answer = s.get(REQUEST)
     return s.worker.seen[-1], answer
 
 
 def test_a_stranger_on_the_stage() -> None:
-    """By default nobody is trusted: claims are replaced, and the id is ours."""
+    """Claims of an untrusted client are replaced, and its request gets an id from the balancer."""
     with stage(always(), trusted_proxies=["10.0.0.0/8"]) as s:
         seen, answer = told(s)
         assert seen.get(b"x-forwarded-for") == b"127.0.0.1"
@@ -160,7 +160,7 @@ def _lower_name(line: bytes) -> bytes:
 
 @pytest.mark.parametrize("trusted", [True, False])
 def test_fields_that_only_a_proxy_sends(trusted: bool) -> None:
-    """A worker gets them as they came from a trusted proxy, and none of them from a stranger."""
+    """Fields that only proxies send reach a worker unchanged if the proxy is trusted, else not."""
     with stage(always(), trusted_proxies=["127.0.0.0/8"] if trusted else []) as s:
         s.get(PROXY_REQUEST)
         seen = {name.lower() + b": " + value for name, value in s.worker.seen[0].fields}
@@ -172,14 +172,14 @@ def test_fields_that_only_a_proxy_sends(trusted: bool) -> None:
 @pytest.mark.parametrize("trusted", [True, False])
 @pytest.mark.parametrize("name", [b"X_Forwarded_For", b"X_Forwarded-Port", b"True_Client-IP"])
 def test_underscores_that_wsgi_servers_fold(name: bytes, trusted: bool) -> None:
-    """A WSGI server cannot tell such a name from the one with dashes: the request is refused."""
+    """A name with underscores, which WSGI servers take for the name with dashes, is refused."""
     with stage(always(), trusted_proxies=["127.0.0.0/8"] if trusted else []) as s:
         assert s.get(GET[:-2] + name + b": 1\r\n\r\n").status == 400
         assert not s.worker.seen
 
 
 def test_a_trusted_proxy_on_the_stage() -> None:
-    """It is believed, and its id comes back."""
+    """Claims and the id of a trusted proxy are kept, and the answer carries that id."""
     with stage(always(), trusted_proxies=["127.0.0.0/8"], forwarded="both") as s:
         seen, answer = told(s)
         assert seen.get(b"x-forwarded-for") == b"1.1.1.1, 2.2.2.2, 3.3.3.3, 127.0.0.1"
@@ -191,14 +191,14 @@ def test_a_trusted_proxy_on_the_stage() -> None:
 
 
 def test_the_worker_does_not_change_the_id() -> None:
-    """The client gets one id, the one that its request had."""
+    """The client gets only the id of its request, and not an id that the worker sends."""
     with stage(once(b"HTTP/1.1 200 OK\r\nX-Request-ID: w\r\nContent-Length: 0\r\n\r\n")) as s:
         answer = s.get()
         assert answer.get(b"x-request-id") == s.worker.seen[0].get(b"x-request-id")
 
 
 def test_our_own_answers_have_the_id() -> None:
-    """A 503 can be looked up too."""
+    """A 503 from the balancer carries the id of the request."""
     with stage() as s:
         answer = s.get(GET)
         assert answer.status == 503
@@ -206,7 +206,7 @@ def test_our_own_answers_have_the_id() -> None:
 
 
 def test_a_trace_context_passes_untouched() -> None:
-    """`traceparent` and `tracestate` are between client and worker, both ways."""
+    """`traceparent` and `tracestate` pass unchanged between client and worker."""
     parent = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     answer = b"HTTP/1.1 200 OK\r\ntraceparent: x\r\nContent-Length: 0\r\n\r\n"
     with stage(once(answer)) as s:
@@ -217,7 +217,7 @@ def test_a_trace_context_passes_untouched() -> None:
 
 
 def test_claims_named_by_connection_are_ours_all_the_same() -> None:
-    """A client cannot have our fields removed by naming them as fields of its connection."""
+    """A client cannot remove the balancer's fields by naming them in Connection."""
     with stage(always()) as s:
         named = b"Connection: x-forwarded-for, x-request-id, forwarded, via\r\n\r\n"
         s.get(GET[:-2] + named)

@@ -1,4 +1,4 @@
-"""The PROXY protocol: tables of right and wrong headers, any bytes, and real connections."""
+"""Tests of the PROXY protocol: good and bad headers, arbitrary bytes, and real connections."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ BAD: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", GOOD)
 def test_good_headers(name: str) -> None:
-    """Each is read, whatever follows; one that is cut anywhere asks for more."""
+    """Each good header is read, whatever follows, and a part of it is incomplete."""
     raw, source, tls = GOOD[name]
     assert parse(raw + GET) == Header(len(raw), source, tls)
     for end in range(len(raw)):
@@ -83,14 +83,14 @@ def test_good_headers(name: str) -> None:
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_headers(name: str) -> None:
-    """Each is refused."""
+    """Each bad header is refused."""
     with pytest.raises(MalformedError):
         parse(BAD[name])
 
 
 @given(st.binary(max_size=64), st.sampled_from([b"", b"PROXY ", b"PROXY TCP4 ", SIGNATURE]))
 def test_any_bytes(tail: bytes, start: bytes) -> None:
-    """Whatever comes is a header, not yet one, or refused; more bytes never change a verdict."""
+    """More bytes never change the outcome once a header is read or refused."""
     try:
         header = parse(start + tail)
     except MalformedError:
@@ -104,7 +104,7 @@ def test_any_bytes(tail: bytes, start: bytes) -> None:
 
 @given(st.ip_addresses(v=4), st.ip_addresses(v=4), st.integers(0, 65535), st.integers(0, 65535))
 def test_both_versions_say_the_same(source: object, to: object, one: int, two: int) -> None:
-    """An address written in either version is read as the same one."""
+    """The same address in either version of the protocol is read as the same address."""
     line = f"PROXY TCP4 {source} {to} {one} {two}\r\n".encode()
     binary = v2(0x21, 0x11, source.packed + to.packed + struct.pack("!HH", one, two))
     for raw in (line, binary):
@@ -113,7 +113,7 @@ def test_both_versions_say_the_same(source: object, to: object, one: int, two: i
         assert (header.size, header.source) == (len(raw), str(source))
 
 
-# Real connections: the peer is 127.0.0.1
+# Tests of real connections, on which the peer is 127.0.0.1
 
 ON = {"proxy_protocol": "on", "trusted_proxies": ["127.0.0.0/8"]}
 LINE = GOOD["v1 tcp4"][0]
@@ -121,7 +121,7 @@ LINE = GOOD["v1 tcp4"][0]
 
 @pytest.mark.parametrize("name", GOOD)
 def test_the_address_is_forwarded(name: str) -> None:
-    """X-Forwarded-For shows the client that the proxy speaks for, for all requests to come."""
+    """X-Forwarded-For shows the address in the PROXY header, for all requests of the connection."""
     raw, source, tls = GOOD[name]
     with stage(always(), **ON) as s, s.call() as client:
         client.send(raw + GET)
@@ -134,7 +134,7 @@ def test_the_address_is_forwarded(name: str) -> None:
 
 
 def test_the_client_behind_it_is_not_believed() -> None:
-    """Trust in the proxy is no trust in whom it speaks for."""
+    """Trust in a proxy is not trust in the client whose address its PROXY header names."""
     request = GET[:-2] + b"X-Forwarded-For: 1.1.1.1\r\n\r\n"
     with stage(always(), **ON) as s, s.call() as client:
         client.send(LINE + request)
@@ -146,7 +146,7 @@ def test_the_client_behind_it_is_not_believed() -> None:
 
 
 def test_byte_by_byte() -> None:
-    """A header may come in pieces."""
+    """A PROXY header is read correctly when it arrives byte by byte."""
     with stage(always(), **ON) as s, s.call() as client:
         for code in GOOD["v2 tcp4"][0] + GET:
             client.send(bytes([code]))
@@ -156,7 +156,7 @@ def test_byte_by_byte() -> None:
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_headers_end_the_connection(name: str) -> None:
-    """Without a word: whoever sent that may not speak HTTP at all."""
+    """A bad header closes the connection without an answer: the peer may not speak HTTP."""
     with stage(always(), **ON) as s, s.call() as client:
         client.send(BAD[name])
         assert client.ended()
@@ -164,7 +164,7 @@ def test_bad_headers_end_the_connection(name: str) -> None:
 
 
 def test_strangers_send_no_header() -> None:
-    """Whoever is not trusted speaks HTTP from the first byte, or gets a 400."""
+    """An untrusted client must not send a PROXY header, and gets a 400 if it does."""
     with stage(always(), proxy_protocol="on", trusted_proxies=["10.0.0.0/8"]) as s:
         assert s.get(GET).status == 200
         assert s.get(LINE + GET).status == 400
@@ -172,20 +172,20 @@ def test_strangers_send_no_header() -> None:
 
 
 def test_no_header_when_it_is_off() -> None:
-    """Nor does a trusted proxy, unless it is told to."""
+    """With `proxy_protocol` off a trusted proxy gets a 400 for a PROXY header."""
     with stage(always(), trusted_proxies=["127.0.0.0/8"]) as s:
         assert s.get(LINE + GET).status == 400
 
 
 def test_a_header_must_come_in_time() -> None:
-    """A proxy that says nothing is not waited for."""
+    """A proxy that does not complete its header in time is disconnected."""
     with stage(always(), head_timeout=0.1, **ON) as s, s.call() as client:
         client.send(LINE[:10])
         assert client.ended()
 
 
 def test_a_proxy_that_leaves() -> None:
-    """One that only looks whether we are there, as health checks do, leaves nothing behind."""
+    """A proxy that connects and closes, as health checks do, leaves no client behind."""
     with stage(always(), **ON) as s, s.call() as client:
         until(lambda: len(s.plane.front.clients) == 1)
         client.sock.close()
@@ -193,7 +193,7 @@ def test_a_proxy_that_leaves() -> None:
 
 
 def test_a_stop_does_not_mistake_it() -> None:
-    """A header that arrives while the balancer stops is still one."""
+    """A PROXY header that arrives while the balancer stops is still read."""
     with stage(always(), **ON) as s, s.call() as client:
         until(lambda: len(s.plane.front.clients) == 1)
         s.plane.stop()
@@ -204,6 +204,6 @@ def test_a_stop_does_not_mistake_it() -> None:
 
 
 def test_it_needs_trusted_proxies() -> None:
-    """To take headers from nobody is a slip."""
+    """The setting `proxy_protocol` without trusted proxies, which accepts no header, is refused."""
     with pytest.raises(ValueError, match="expected trusted_proxies"):
         Gateway(proxy_protocol="on")

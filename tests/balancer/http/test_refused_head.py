@@ -1,4 +1,4 @@
-"""What is told of a request that was refused."""
+"""Tests of what is read from the head of a refused request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.balancer.http.refused_head import MOST, read_refused
 
 
 def test_a_whole_head() -> None:
-    """Method, target, host and the id that a proxy gave."""
+    """Method, target, host and the proxy's id are read from a whole head."""
     head = read_refused(
         b"POST /a?b HTTP/1.0\r\nHost: a.org\r\nX-Request-ID: 7\r\nUser-Agent: me\r\n\r\nHost: b"
     )
@@ -23,14 +23,14 @@ def test_a_whole_head() -> None:
 
 
 def test_the_first_host_is_told() -> None:
-    """A second Host does not replace the first."""
+    """Of two Host fields the first is read."""
     head = read_refused(b"GET / HTTP/1.1\r\nHost: a.org\r\nHost: b.org\r\n\r\n")
     assert head is not None
     assert head.host == b"a.org"
 
 
 def test_a_part_of_a_head() -> None:
-    """Whole lines count; the beginning of one does not."""
+    """The whole lines of an incomplete head are read, and an incomplete line is not."""
     head = read_refused(b"GET / HTTP/1.1\r\nHost: a.org\r\nUser-Ag")
     assert head is not None
     assert head.host == b"a.org"
@@ -51,12 +51,12 @@ def test_a_part_of_a_head() -> None:
     ],
 )
 def test_a_first_line_that_is_none(data: bytes) -> None:
-    """Nothing is told of a request whose first line is missing, malformed or too long."""
+    """A request whose request line is missing, malformed or too long has no head."""
     assert read_refused(data) is None
 
 
 def test_a_host_that_is_none() -> None:
-    """A Host that cannot be one is not told."""
+    """A malformed Host is not read."""
     head = read_refused(b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n")
     assert head is not None
     assert head.host == b""
@@ -64,7 +64,7 @@ def test_a_host_that_is_none() -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes(rest: bytes) -> None:
-    """Whatever follows the first line, that line is told."""
+    """Method and target are read, whatever bytes follow the request line."""
     head = read_refused(b"GET /x HTTP/1.1\r\n" + rest)
     assert head is not None
     assert (head.method, head.target) == (b"GET", b"/x")

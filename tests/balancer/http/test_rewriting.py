@@ -1,4 +1,4 @@
-"""Heads on their way out."""
+"""Tests of the heads that the balancer writes, to workers and to clients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.balancer.reading import NOON, answer_head, request_head
 
 
 class Same(Manner):
-    """All requests have the same id."""
+    """A manner that gives all requests the same id."""
 
     def next_id(self) -> bytes:
         return b"p-1"
@@ -31,20 +31,20 @@ ADDED = [
 
 
 def forwarded(*lines: bytes) -> list[bytes]:
-    """The lines a worker gets for these."""
+    """The lines that a worker gets for a head of these lines."""
     start = request_start(request_head(b"\r\n".join(lines)), ORIGIN)
     assert start.endswith(b"\r\n\r\n")
     return start[:-4].split(b"\r\n")
 
 
 def test_a_plain_request() -> None:
-    """The request line and end-to-end fields stay, ours come last."""
+    """The request line and end-to-end fields stay, and the balancer's fields come last."""
     lines = [b"GET /a?b=%20 HTTP/1.1", b"Host: a.org", b"Cookie: a=1", b"Cookie: b=2"]
     assert forwarded(*lines, b"Connection: close") == lines + ADDED
 
 
 def test_a_client_without_host() -> None:
-    """HTTP/1.0 without Host: the address it connected to stands in, since workers need one."""
+    """An HTTP/1.0 request without Host gets the local address as Host, since workers need one."""
     assert forwarded(b"GET / HTTP/1.0") == [
         b"GET / HTTP/1.1",
         b"Host: 127.0.0.1:8080",
@@ -57,25 +57,25 @@ def test_a_client_without_host() -> None:
 
 
 def test_a_host_only_in_the_target() -> None:
-    """HTTP/1.0 in absolute form: the host of the target becomes the Host."""
+    """For an HTTP/1.0 request in absolute form the host of the target becomes the Host."""
     assert forwarded(b"GET http://a.org/x HTTP/1.0")[:2] == [b"GET /x HTTP/1.1", b"Host: a.org"]
 
 
 def test_chunked_is_said_once() -> None:
-    """A chunked body is announced in our words."""
+    """A chunked body is announced by one Transfer-Encoding field in the usual spelling."""
     got = forwarded(b"POST / HTTP/1.1", b"transfer-encoding: CHUNKED", b"Host: a.org")
     assert got[1:3] == [b"Host: a.org", b"Transfer-Encoding: chunked"]
 
 
 def answered(*lines: bytes, chunked: bool = False, keep: bool = True, new: bool = True) -> bytes:
-    """The head a client gets for these lines of a worker."""
+    """The head that a client gets for these lines of a worker."""
     request = RequestHead(b"GET", b"", new)
     request.request_id = b"p-1"
     return answer_start(answer_head(b"\r\n".join(lines)), chunked, keep, request, NOON)
 
 
 def test_answers() -> None:
-    """Status, reason and fields stay; what we say about the connection is about the client's."""
+    """Status, reason and fields stay; Connection and Transfer-Encoding are the balancer's own."""
     lines = (b"HTTP/1.0 404 Nope", b"Set-Cookie: a", b"Date: x", b"Connection: close")
     kept = b"HTTP/1.1 404 Nope\r\nSet-Cookie: a\r\nDate: x\r\n"
     name = b"Via: 1.1 steelyard\r\nX-Request-ID: p-1\r\n\r\n"
@@ -97,13 +97,13 @@ def test_answers() -> None:
     ],
 )
 def test_the_date_of_an_answer(lines: tuple[bytes, ...], dates: list[bytes]) -> None:
-    """A worker's own date stays; an answer that would reach the client without one gets ours."""
+    """The worker's Date stays, and an answer without Date gets one from the balancer."""
     got = answered(b"HTTP/1.1 200 OK", *lines).split(b"\r\n")
     assert [line for line in got if line.lower().startswith(b"date:")] == dates
 
 
 def test_no_length_in_204() -> None:
-    """A 204 has no length, though workers like to send one."""
+    """A Content-Length that a worker sends in a 204 is dropped."""
     lines = (b"HTTP/1.1 204 No Content", b"Content-Length: 0", b"A: b")
     assert b"ength" not in answered(*lines)
     assert b"A: b" in answered(*lines)
@@ -123,7 +123,7 @@ VALUE = st.from_regex(r"[!-~]([ -~]{0,20}[!-~])?", fullmatch=True)
 
 @given(st.lists(st.tuples(TOKEN, VALUE), max_size=20))
 def test_end_to_end_fields_survive(pairs: list[tuple[str, str]]) -> None:
-    """Whatever end-to-end fields come, they arrive: same bytes, same order, same number."""
+    """All end-to-end fields arrive with the same bytes, in the same order and number."""
     lines = [f"{name}: {value}".encode() for name, value in pairs]
     got = forwarded(b"GET / HTTP/1.1", b"Host: a.org", *lines)
     assert got == [b"GET / HTTP/1.1", b"Host: a.org", *lines, *ADDED]

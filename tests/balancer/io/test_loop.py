@@ -1,4 +1,4 @@
-"""The loop itself."""
+"""Tests of the event loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.balancer.io.loop import IN, Handler, Loop, Waker
 
 
 class Owner:
-    """Counts how often it was called, and ends the loop when told to."""
+    """An owner that counts wake-ups, and ends the loop at a wake-up or a deadline."""
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
@@ -27,7 +27,7 @@ class Owner:
 
 
 class Pipe(Handler):
-    """A pipe in the loop that notes its events."""
+    """A pipe in the loop that counts its events."""
 
     def __init__(self, loop: Loop) -> None:
         self.read, self.write = os.pipe()
@@ -59,7 +59,7 @@ class Pipe(Handler):
 
 
 def test_waking_from_another_thread() -> None:
-    """A wake-up ends the wait, and is harmless when the loop has ended."""
+    """A wake-up from another thread ends the wait, and is harmless once the loop has ended."""
     loop = Loop(sweep_every=1000)
     owner = Owner(loop)
     waker = Waker(loop, owner)
@@ -73,7 +73,7 @@ def test_waking_from_another_thread() -> None:
 
 
 def test_deadlines_are_swept() -> None:
-    """A deadline that passed is told once, at the next sweep."""
+    """A deadline that has passed is reported once, at the next sweep."""
     loop = Loop(sweep_every=0.01)
     owner = Owner(loop)
     waker = Waker(loop, owner)
@@ -86,8 +86,8 @@ def test_deadlines_are_swept() -> None:
 
 
 def test_who_is_dropped_within_a_round_gets_no_event_of_it() -> None:
-    """Two events in one round, the first of which ends the other: the other is not called, and
-    its number is not given to anybody else before the round is over."""
+    """A handler that is dropped within a round gets no event of that round, and its file descriptor
+    is not reused before the round is over."""
     loop = Loop(sweep_every=1000)
     one, two = Pipe(loop), Pipe(loop)
     one.other, two.other = two, one

@@ -1,4 +1,4 @@
-"""Octets: the same answers from Python and from C, whichever of the two is under test."""
+"""Tests of functions on octets, for the implementation in use: Python or C."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOME = st.binary(max_size=40)
 
 @given(SOME, st.integers(0, 255), st.integers(0, 40), st.integers(0, 40))
 def test_find(data: bytes, wanted: int, start: int, end: int) -> None:
-    """The first one between two positions."""
+    """`find` gives the first position of an octet between two positions, or -1."""
     start, end = min(start, len(data)), min(end, len(data))
     expected = next((at for at in range(start, end) if data[at] == wanted), -1)
     assert octets.find(data, wanted, start, end) == expected
@@ -22,13 +22,13 @@ def test_find(data: bytes, wanted: int, start: int, end: int) -> None:
 
 @given(st.lists(st.sampled_from(b"\r\na")).map(bytes), st.integers(0, 40))
 def test_empty_line(data: bytes, start: int) -> None:
-    """Where the line before it ends."""
+    """`empty_line` gives the position where the line before an empty line ends, or -1."""
     assert octets.empty_line(data, start) == data.find(b"\r\n\r\n", start)
 
 
 @given(st.lists(st.sampled_from(b"abcd")).map(bytes), st.integers(0, 9))
 def test_run(data: bytes, start: int) -> None:
-    """To the first that is not of the alphabet."""
+    """`run` gives the first position whose octet is not in the alphabet."""
     start = min(start, len(data))
     ends = (at for at in range(start, len(data)) if data[at] not in LETTERS.members)
     assert octets.run(data, start, LETTERS) == next(ends, len(data))
@@ -36,7 +36,7 @@ def test_run(data: bytes, start: int) -> None:
 
 @given(st.binary(max_size=8), st.sampled_from(range(256)), st.binary(max_size=30))
 def test_text_end(before: bytes, code: int, after: bytes) -> None:
-    """To the first control character but tab, wherever in a word it stands."""
+    """`text_end` gives the position of the first control character other than tab."""
     data = before.translate(None, bytes(range(32)) + b"\x7f") + bytes([code]) + after
     ends = (at for at, one in enumerate(data) if (one < 32 and one != 9) or one == 127)
     assert octets.text_end(data, 0) == next(ends, len(data))
@@ -44,7 +44,7 @@ def test_text_end(before: bytes, code: int, after: bytes) -> None:
 
 @given(SOME, SOME, st.integers(0, 40), st.integers(0, 40))
 def test_extended(text: bytes, data: bytes, start: int, end: int) -> None:
-    """What was there, and a part of something else."""
+    """`extended` appends a part of other octets."""
     end = min(end, len(data))
     start = min(start, end)
     assert octets.extended(text, data, start, end) == text + data[start:end]
@@ -52,7 +52,7 @@ def test_extended(text: bytes, data: bytes, start: int, end: int) -> None:
 
 @given(st.lists(st.sampled_from(b"abcd")).map(bytes), st.integers(0, 9), st.integers(0, 9))
 def test_spans_cut_and_matches(data: bytes, start: int, end: int) -> None:
-    """They look at what is between two positions, and at nothing else."""
+    """`spans`, `cut` and `matches` consider only the octets between two positions."""
     end = min(end, len(data))
     start = min(start, end)
     part = data[start:end]
@@ -64,7 +64,7 @@ def test_spans_cut_and_matches(data: bytes, start: int, end: int) -> None:
 
 @given(SOME, st.integers(0, 8), st.lists(SOME, min_size=4, max_size=4))
 def test_joined(text: bytes, size: int, parts: list[bytes]) -> None:
-    """One after the other, the first as far as it is wanted."""
+    """`joined` concatenates the beginning of a text and four parts."""
     size = min(size, len(text))
     assert octets.joined(text, size, *parts) == text[:size] + b"".join(parts)
 
@@ -85,20 +85,20 @@ def test_joined(text: bytes, size: int, parts: list[bytes]) -> None:
     ],
 )
 def test_decimal(text: bytes, number: int) -> None:
-    """Digits, one to eighteen, and nothing else."""
+    """`decimal` accepts one to eighteen digits and nothing else."""
     assert octets.decimal(text, 0, len(text)) == number
     assert octets.decimal(b"5" + text + b"5", 1, 1 + len(text)) == number
 
 
 @given(SOME, st.integers(0, 2**63 - 1))
 def test_numbered(prefix: bytes, number: int) -> None:
-    """A prefix, a dash, and the number in hexadecimal."""
+    """`numbered` gives a prefix, a dash and the number in hexadecimal."""
     assert octets.numbered(prefix, number) == b"%b-%x" % (prefix, number)
 
 
 @given(SOME)
 def test_front(data: bytes) -> None:
-    """A copy that later changes of the buffer do not reach."""
+    """`front` gives a copy, which later changes of the buffer do not affect."""
     buffer = bytearray(data)
     copy = octets.front(buffer, len(data) // 2)
     buffer[:] = b"x" * len(data)
@@ -106,5 +106,5 @@ def test_front(data: bytes) -> None:
 
 
 def test_octet() -> None:
-    """As a number."""
+    """`octet` gives an octet as a number."""
     assert octets.octet(b"a\xff", 1) == 255

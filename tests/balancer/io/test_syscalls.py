@@ -1,4 +1,4 @@
-"""System calls: the same outcome from Python and from C, whichever of the two is under test."""
+"""Tests of system calls, for the implementation in use: Python or C."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Pair = tuple[socket.socket, socket.socket]
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    """Two ends of a TCP connection, which neither end waits on."""
+    """The two ends of a TCP connection, of which the first is non-blocking."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         ours = socket.create_connection(server.getsockname())
         theirs, _ = server.accept()
@@ -37,7 +37,7 @@ def pair() -> Iterator[Pair]:
 
 
 def test_receive(pair: Pair) -> None:
-    """Bytes, nothing, the end, a reset."""
+    """A receive gets bytes, nothing yet, the end of the stream or a reset."""
     ours, theirs = pair
     buffer = bytearray(8)
     assert receive(ours.fileno(), buffer) == NOTHING
@@ -57,7 +57,7 @@ def test_receive(pair: Pair) -> None:
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_transmit(pair: Pair, kind: type) -> None:
-    """Whatever holds the bytes."""
+    """Bytes are sent from any kind of buffer."""
     ours, theirs = pair
     assert transmit(ours.fileno(), kind(b"abc")) == 3
     assert transmit_both(ours.fileno(), b"de", kind(b"f")) == 3
@@ -65,7 +65,7 @@ def test_transmit(pair: Pair, kind: type) -> None:
 
 
 def test_a_peer_that_does_not_read(pair: Pair) -> None:
-    """The kernel takes what it can, and then nothing, which is no error."""
+    """When the peer does not read, 0 bytes are sent in the end, which is not an error."""
     ours, _ = pair
     chunk = bytes(1 << 20)
     while transmit(ours.fileno(), chunk):
@@ -74,7 +74,7 @@ def test_a_peer_that_does_not_read(pair: Pair) -> None:
 
 
 def test_quiet(pair: Pair) -> None:
-    """Until the peer says something, or ends; looking takes nothing away."""
+    """A socket is quiet until bytes or the end arrive, and the check consumes no bytes."""
     ours, theirs = pair
     assert is_quiet(ours.fileno())
     theirs.sendall(b"a")
@@ -88,7 +88,7 @@ def test_quiet(pair: Pair) -> None:
 
 
 def test_pipe(pair: Pair) -> None:
-    """From one socket to another; what that one does not take can be had from the pipe."""
+    """A pipe moves bytes between sockets, and bytes that are left in it can be read back."""
     ours, theirs = pair
     near, far = socket.socketpair()
     pipe, buffer = Pipe(), bytearray(9)
@@ -116,7 +116,7 @@ def test_pipe(pair: Pair) -> None:
 
 
 def test_a_pipe_that_does_not_work() -> None:
-    """Where splice is not to be had, nothing was read: whoever asked can receive instead."""
+    """Where splice does not work, no bytes are lost, and the caller can receive instead."""
     pipe, strange = Pipe(), os.eventfd(1)
     assert pipe.works
     assert pipe.fill(strange, 8) == NOTHING
@@ -126,7 +126,7 @@ def test_a_pipe_that_does_not_work() -> None:
 
 
 def test_poller(pair: Pair) -> None:
-    """Level-triggered: an event is told until it is dealt with, changed or removed."""
+    """Events are level-triggered: each is reported until it is handled, changed or removed."""
     ours, theirs = pair
     poller = Poller()
     poller.add(ours.fileno(), select.EPOLLIN)
@@ -148,7 +148,7 @@ def test_poller(pair: Pair) -> None:
 
 
 def test_a_wait_lasts_as_long_as_asked() -> None:
-    """Not shorter: a loop that woke too early would spin until the time has come."""
+    """A wait is never shorter than asked: a loop that woke too early would spin."""
     poller = Poller()
     read, write = os.pipe()
     poller.add(read, select.EPOLLIN)

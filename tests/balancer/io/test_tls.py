@@ -1,4 +1,4 @@
-"""The layer between a stream and its socket: bytes, ends and back-pressure over TLS."""
+"""Tests of the TLS layer between a stream and its socket: bytes, ends and back-pressure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def version(which: ssl.TLSVersion) -> ssl.SSLContext:
 
 
 def hands(scene: Stage, context: ssl.SSLContext | None = None) -> Hands:
-    """A client that has shaken hands."""
+    """A client that has completed its handshake."""
     client = Hands(scene.call(), context)
     client.push(client.shake())
     return client
@@ -47,14 +47,14 @@ def context(request: pytest.FixtureRequest) -> ssl.SSLContext:
 
 
 def mirror(conn: Conn) -> None:
-    """Give every body back."""
+    """A worker that answers each request with the request's body."""
     while True:
         body = conn.request().body
         conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
 
 
 def test_requests_on_one_connection(tmp_path: Path, context: ssl.SSLContext) -> None:
-    """Keep-alive, and a body each way, in both versions of TLS."""
+    """Several requests with bodies pass on one connection, in both versions of TLS."""
     with tls_stage(tmp_path, mirror) as s:
         client = hands(s, context)
         for body in (b"one", b"two and a half"):
@@ -65,7 +65,7 @@ def test_requests_on_one_connection(tmp_path: Path, context: ssl.SSLContext) -> 
 
 @pytest.mark.parametrize("form", ["x-forwarded", "forwarded"])
 def test_the_worker_is_told(tmp_path: Path, form: str) -> None:
-    """The scheme is https, in either form."""
+    """The worker is told that the scheme is https, in either form."""
     with tls_stage(tmp_path, always(), forwarded=form) as s, call(s) as client:
         client.send(GET)
         assert client.answer().status == 200
@@ -75,7 +75,7 @@ def test_the_worker_is_told(tmp_path: Path, form: str) -> None:
 
 
 def test_absolute_form(tmp_path: Path) -> None:
-    """An https target is right here (RFC 9112, 3.2.2); the worker gets the origin form."""
+    """A target in absolute form may be https here (RFC 9112, 3.2.2), and becomes origin form."""
     with tls_stage(tmp_path, always()) as s, call(s) as client:
         client.send(b"GET https://b.org/x?y HTTP/1.1\r\nHost: a.org\r\n\r\n")
         assert client.answer().status == 200
@@ -84,7 +84,7 @@ def test_absolute_form(tmp_path: Path) -> None:
 
 
 def test_byte_by_byte(tmp_path: Path, context: ssl.SSLContext) -> None:
-    """The slowest possible handshake and request, which are in time nevertheless."""
+    """A handshake and a request that arrive byte by byte are read correctly."""
     with tls_stage(tmp_path, always()) as s:
         client = Hands(s.call(), context)
         client.wire.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -95,11 +95,11 @@ def test_byte_by_byte(tmp_path: Path, context: ssl.SSLContext) -> None:
 
 
 def test_a_request_with_the_last_of_the_handshake(tmp_path: Path, context: ssl.SSLContext) -> None:
-    """No event will tell of it: it is in a buffer already when the handshake ends."""
+    """A request that arrives with the end of the handshake is read, though no event follows."""
     with tls_stage(tmp_path, always()) as s:
         client = Hands(s.call(), context)
         last = client.shake()
-        if context.maximum_version is ssl.TLSVersion.TLSv1_3:  # in 1.2 the server has the last word
+        if context.maximum_version is ssl.TLSVersion.TLSv1_3:  # in 1.2 the server ends it
             assert last
         client.push(last + client.sealed(GET))
         assert client.read(b"ok").startswith(b"HTTP/1.1 200")
@@ -107,7 +107,7 @@ def test_a_request_with_the_last_of_the_handshake(tmp_path: Path, context: ssl.S
 
 
 def test_many_records_at_once(tmp_path: Path) -> None:
-    """Pipelined requests, each in a record, and one in many: all are answered, in order."""
+    """Pipelined requests, one per record or one in many records, are answered in order."""
     with tls_stage(tmp_path, mirror) as s:
         client = hands(s)
         asked = b"".join(client.sealed(POST % 2 + b"%02d" % number) for number in range(50))
@@ -120,17 +120,17 @@ def test_many_records_at_once(tmp_path: Path) -> None:
 
 
 def test_a_receive_always_fits() -> None:
-    """All that one receive can decrypt fits into the loop's buffer, an older record's rest too."""
+    """The bytes of one receive, and the rest of an older record, fit into the loop's buffer."""
     assert RECEIVE + 2**14 + 256 + 5 <= BUFFER
 
 
 @pytest.mark.parametrize("piece", [1500, 16 * 1024])
 def test_large_bodies(tmp_path: Path, piece: int, context: ssl.SSLContext) -> None:
-    """Both ways at once through small socket buffers; the bytes are the same."""
+    """Large bodies pass both ways at once through small socket buffers unchanged."""
     data = random.Random(piece).randbytes(LARGE)
 
     def echo(conn: Conn) -> None:
-        """Answer while the body comes."""
+        """A worker that sends the body back while the body is still coming."""
         conn.head()
         conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % LARGE)
         left = LARGE
@@ -151,7 +151,7 @@ def test_large_bodies(tmp_path: Path, piece: int, context: ssl.SSLContext) -> No
 
 
 def test_a_slow_reader_slows_the_worker(tmp_path: Path) -> None:
-    """A client that does not read stops the worker, and what is kept for it stays small."""
+    """When the client does not read, the worker cannot send, and the balancer buffers little."""
     stuck = threading.Event()
 
     def flood(conn: Conn) -> None:
@@ -174,7 +174,7 @@ def test_a_slow_reader_slows_the_worker(tmp_path: Path) -> None:
 
 
 def test_what_is_logged_is_what_was_said(tmp_path: Path) -> None:
-    """The size of an answer in the access log is that of its body, not of its records."""
+    """The size in the access log is the size of the answer's body, without that of TLS records."""
     log = tmp_path / "access.log"
     with tls_stage(tmp_path, mirror, access_log=str(log)) as s, call(s) as client:
         for size in (0, 1, 40_000, 200_000):
@@ -187,11 +187,11 @@ def test_what_is_logged_is_what_was_said(tmp_path: Path) -> None:
         assert sizes == [0, 1, 40_000, 200_000]
 
 
-# Ends
+# Ends of connections
 
 
 def test_a_half_close_alone(tmp_path: Path) -> None:
-    """A close_notify ends one direction only: the answer comes, then our own farewell."""
+    """A close_notify of the client ends one direction: the answer and a close_notify follow."""
     go_on = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -211,7 +211,7 @@ def test_a_half_close_alone(tmp_path: Path) -> None:
 
 
 def test_a_half_close_with_the_request(tmp_path: Path) -> None:
-    """Even when both are in one segment, so that no event of the socket tells of the second."""
+    """A close_notify in the request's segment is noticed, though no event of the socket follows."""
     with tls_stage(tmp_path, always(), half_close="answer") as s:
         client = hands(s)
         client.push(client.sealed(GET) + client.farewell())
@@ -222,7 +222,7 @@ def test_a_half_close_with_the_request(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["farewell", "fin"])
 def test_an_end_within_the_body(tmp_path: Path, end: str) -> None:
-    """With or without a farewell: the request is not complete, and the worker is let go."""
+    """A body that ends early, with or without close_notify, ends the exchange with the worker."""
     gone = threading.Event()
 
     def play(conn: Conn) -> None:
@@ -244,11 +244,11 @@ def test_an_end_within_the_body(tmp_path: Path, end: str) -> None:
 
 
 def test_an_answer_until_the_end(tmp_path: Path) -> None:
-    """HTTP/1.0 sees the end of an answer by that of the connection: a farewell makes it whole."""
+    """An answer to HTTP/1.0 that the close ends is complete only with a close_notify."""
     play = once(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * LARGE)
     with tls_stage(tmp_path, play, send_buffer=16 * 1024) as s, call(s) as client:
         client.send(b"GET / HTTP/1.0\r\n\r\n")
-        assert client.answer().body == b"x" * LARGE  # a wire without a farewell would raise
+        assert client.answer().body == b"x" * LARGE  # raises without a close_notify
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_an_answer_until_the_end(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("ask", [GET, b"GET / HTTP/1.0\r\n\r\n"])
 def test_a_cut_answer_shows(tmp_path: Path, start: bytes, ask: bytes) -> None:
-    """No farewell after an answer that a worker did not finish."""
+    """A cut answer is followed by no close_notify."""
 
     def play(conn: Conn) -> None:
         conn.request()
@@ -270,7 +270,7 @@ def test_a_cut_answer_shows(tmp_path: Path, start: bytes, ask: bytes) -> None:
 
 
 def test_an_idle_connection_ends_politely(tmp_path: Path) -> None:
-    """With a farewell, when its time is over."""
+    """An idle connection is closed with a close_notify when its time is over."""
     with tls_stage(tmp_path, always(), idle_timeout=0.2) as s:
         client = hands(s)
         client.push(client.sealed(GET))
@@ -279,7 +279,7 @@ def test_an_idle_connection_ends_politely(tmp_path: Path) -> None:
 
 
 def test_a_stop_ends_idle_connections_politely(tmp_path: Path) -> None:
-    """A balancer that stops says farewell to those who wait for nothing."""
+    """A balancer that stops closes idle connections with a close_notify."""
     with tls_stage(tmp_path, always()) as s:
         client = hands(s)
         client.push(client.sealed(GET))
@@ -289,7 +289,7 @@ def test_a_stop_ends_idle_connections_politely(tmp_path: Path) -> None:
 
 
 def test_connection_close(tmp_path: Path) -> None:
-    """We end after the answer; a client that goes on sending does not destroy it."""
+    """With Connection: close the whole answer arrives, even if the client goes on sending."""
     ask = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     with tls_stage(tmp_path, always()) as s:
         client = hands(s)
@@ -308,7 +308,7 @@ def test_connection_close(tmp_path: Path) -> None:
     ids=["flipped", "too long", "plain"],
 )
 def test_garbage_behind_the_handshake(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
-    """It is cut off, and no byte of it reaches a worker."""
+    """Garbage after the handshake closes the connection, and no byte of it reaches a worker."""
     with tls_stage(tmp_path, always()) as s:
         client = hands(s)
         client.push(spoil(client.sealed(GET)))
@@ -319,7 +319,7 @@ def test_garbage_behind_the_handshake(tmp_path: Path, spoil: Callable[[bytes], b
 
 
 def test_a_hard_stop_shows(tmp_path: Path) -> None:
-    """Whoever is in the middle of an answer when the balancer ends does not take it for whole."""
+    """An answer that the end of the balancer cuts is followed by no close_notify."""
 
     def play(conn: Conn) -> None:
         conn.request()
@@ -336,7 +336,7 @@ def test_a_hard_stop_shows(tmp_path: Path) -> None:
 
 
 def test_new_keys(tmp_path: Path) -> None:
-    """A client may have new keys; one that wants them for ever, and reads none of ours, is cut."""
+    """A client may update its keys; a client that does so endlessly without reading is cut off."""
     context = trusting()
     context.keylog_filename = str(tmp_path / "keys")
     with tls_stage(tmp_path, always(), send_buffer=4096) as s:
@@ -359,7 +359,7 @@ def test_new_keys(tmp_path: Path) -> None:
 
 
 def test_a_tunnel(tmp_path: Path, context: ssl.SSLContext) -> None:
-    """What is sent behind the switch passes both ways, early bytes too."""
+    """Bytes after the switch of protocols pass both ways, also bytes that the client sent early."""
 
     def play(conn: Conn) -> None:
         conn.request()
@@ -374,7 +374,7 @@ def test_a_tunnel(tmp_path: Path, context: ssl.SSLContext) -> None:
 
 
 def test_half_closes_pass_through_a_tunnel(tmp_path: Path) -> None:
-    """The client's farewell is the worker's FIN; the worker's FIN is the client's farewell."""
+    """In a tunnel a close_notify becomes a FIN to the worker, and a FIN becomes a close_notify."""
     heard: list[bytes] = []
 
     def play(conn: Conn) -> None:
@@ -395,7 +395,7 @@ def test_half_closes_pass_through_a_tunnel(tmp_path: Path) -> None:
 
 
 def test_the_worker_ends_first(tmp_path: Path) -> None:
-    """The client may go on after our farewell."""
+    """A client may go on sending after the close_notify that follows the worker's FIN."""
     heard: list[bytes] = []
 
     def play(conn: Conn) -> None:
@@ -416,7 +416,7 @@ def test_the_worker_ends_first(tmp_path: Path) -> None:
 
 
 def test_a_broken_tunnel_shows(tmp_path: Path) -> None:
-    """A worker that is reset leaves no farewell."""
+    """When the worker resets a tunnel, no close_notify is sent to the client."""
 
     def play(conn: Conn) -> None:
         conn.request()

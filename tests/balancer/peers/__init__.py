@@ -1,1 +1,1 @@
-"""Programs of others that speak through the balancer: clients, and servers as workers."""
+"""Clients and servers by other authors, which talk to each other through the balancer."""

@@ -1,4 +1,4 @@
-"""A shelf in memory: PUT stores a body, GET gives it back. For ASGI and for WSGI servers."""
+"""A store in memory for ASGI and WSGI servers: PUT stores a body, and GET gives it back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ PIECE = 64 * 1024
 
 
 async def asgi(scope, receive, send) -> None:
-    """For uvicorn; answers of unknown length, so they are chunked."""
+    """The application for uvicorn, whose answers have no length and so are chunked."""
     assert scope["type"] == "http"
     if scope["method"] == "PUT":
         body, more = bytearray(), True
@@ -32,7 +32,7 @@ async def _respond(send, status: int, body: bytes = b"") -> None:
 
 
 def wsgi(environ, start_response):
-    """For gunicorn; answers with a length."""
+    """The application for gunicorn, whose answers have a length."""
     path = environ["PATH_INFO"]
     if environ["REQUEST_METHOD"] == "PUT":
         SHELF[path] = environ["wsgi.input"].read()

@@ -1,6 +1,6 @@
-"""Real clients: each stores bytes under a URL, counted or chunked, and gets them back.
+"""Real clients: each stores bytes under a URL, with a length or chunked, and gets them back.
 
-Over TLS they trust the authority in the file that they are given, and check names.
+Over TLS the clients trust the root certificate in the given file, and check names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.balancer.peers.app import PIECE
 
 
 def pieces(data: bytes) -> Iterator[bytes]:
-    """A body of unknown length."""
+    """The pieces of a body whose length is not announced."""
     for at in range(0, len(data), PIECE):
         yield data[at : at + PIECE]
 
@@ -63,8 +63,8 @@ async def _use_aiohttp(url: str, data: bytes, chunked: bool, trust: Path | None 
 
 
 def use_curl(url: str, data: bytes, chunked: bool, trust: Path | None = None) -> bytes:
-    """A counted body is announced with `Expect: 100-continue`, as curl does for large ones."""
-    # With `-T -` the length is unknown; `--data-binary` reads all of it first.
+    """curl announces a large body of known length with `Expect: 100-continue`."""
+    # With `-T -` the length is unknown; `--data-binary` reads the whole input first.
     body = ["-T", "-"] if chunked else ["-X", "PUT", "--data-binary", "@-"]
     trusted = ["--cacert", str(trust)] if trust else []
     curl(url, *trusted, *body, data=data)
@@ -72,6 +72,6 @@ def use_curl(url: str, data: bytes, chunked: bool, trust: Path | None = None) ->
 
 
 def curl(url: str, *options: str, data: bytes = b"") -> bytes:
-    """Curl's output; its failure is ours."""
+    """The output of curl; a failure of curl raises an error."""
     command = ["curl", "-q", "-sS", "--fail", "--noproxy", "*", "--max-time", "30", *options, url]
     return subprocess.run(command, input=data, capture_output=True, check=True).stdout

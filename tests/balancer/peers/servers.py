@@ -58,21 +58,21 @@ def _python(folder: Path, *command: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def uvicorn(folder: Path) -> Iterator[int]:
-    """Uvicorn with h11, as it is without extras."""
+    """Uvicorn with h11, its parser when it is installed without extras."""
     with _python(folder, "uvicorn", "--http", "h11", "--fd", "FD", f"{APP}:asgi") as port:
         yield port
 
 
 @contextlib.contextmanager
 def httptools(folder: Path) -> Iterator[int]:
-    """Uvicorn with httptools, as it is in production."""
+    """Uvicorn with httptools, its usual parser in production."""
     with _python(folder, "uvicorn", "--http", "httptools", "--fd", "FD", f"{APP}:asgi") as port:
         yield port
 
 
 @contextlib.contextmanager
 def gunicorn(folder: Path) -> Iterator[int]:
-    """Gunicorn with threads, so that connections are kept."""
+    """Gunicorn with threads, so that connections are kept open."""
     options = ("--threads", "4", "--worker-tmp-dir", str(folder), "--no-control-socket")
     with _python(folder, "gunicorn", "--bind", "fd://FD", *options, f"{APP}:wsgi") as port:
         yield port
@@ -80,7 +80,7 @@ def gunicorn(folder: Path) -> Iterator[int]:
 
 @contextlib.contextmanager
 def nginx(folder: Path) -> Iterator[int]:
-    """Nginx, which stores what is PUT in files."""
+    """Nginx, which stores the body of a PUT in a file."""
     port = free_port()
     (folder / "shelf").mkdir()
     config = folder / "nginx.conf"

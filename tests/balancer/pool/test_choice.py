@@ -1,4 +1,4 @@
-"""Which worker gets the request, played on real sockets."""
+"""Tests of which worker gets a request, on real sockets."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NAMES = get_args(Policy)
 
 
 def test_every_policy_can_be_configured() -> None:
-    """The names in the settings are those of the selectors, no more and no less."""
+    """The policies in the settings are exactly those of the selectors."""
     assert set(NAMES) == {*POLICIES, *KEYED}
     assert set(ESTIMATORS) < set(NAMES)
 
 
 @pytest.mark.parametrize("policy", NAMES)
 def test_every_policy_serves(policy: str) -> None:
-    """Through changes of the fleet, and with a worker that does not accept."""
+    """Each policy serves requests when a worker refuses connections and when the fleet changes."""
     with stage(always(), always(), always(), policy=policy) as s:
         s.workers[0].refuse()
         assert {s.get().status for _ in range(12)} == {200}
@@ -38,7 +38,7 @@ def test_every_policy_serves(policy: str) -> None:
 
 
 def test_a_client_stays_with_its_worker_by_hash() -> None:
-    """The key is the client's address."""
+    """With `consistent_hash` the key is the client's address, so one worker gets all requests."""
     with stage(always(), always(), always(), policy="consistent_hash") as s:
         for _ in range(12):
             s.get()
@@ -47,7 +47,7 @@ def test_a_client_stays_with_its_worker_by_hash() -> None:
 
 @pytest.mark.parametrize("policy", sorted(ESTIMATORS))
 def test_workers_are_measured(policy: str) -> None:
-    """One answer from each is enough to tell the slow one from the fast one."""
+    """After one answer from each worker the slow worker costs more than the fast worker."""
     go = threading.Event()
 
     def slow(conn: Conn) -> None:
@@ -64,14 +64,15 @@ def test_workers_are_measured(policy: str) -> None:
         until(lambda: s.inflight() == len(s.workers[0].seen))
         since = monotonic()
         fast = cost(s, "w1")
-        until(lambda: monotonic() - since > 2 * fast)  # a busy machine makes the fast one slow
+        # On a busy machine even the fast worker is slow: the slow worker has to take longer still.
+        until(lambda: monotonic() - since > 2 * fast)
         go.set()
         until(lambda: s.inflight() == 0)
         assert cost(s, "w0") > fast > 0
 
 
 def cost(s: Stage, name: str) -> float:
-    """What a worker is taken to cost."""
+    """The estimated cost of a worker."""
     return {worker.name: worker.tally.cost for worker in s.directory}[name]
 
 
@@ -80,7 +81,7 @@ def more_seen(s: Stage, than: int) -> bool:
 
 
 def test_the_first_answer_stands_for_all() -> None:
-    """Before a worker has answered it looks like the others, not like the fastest."""
+    """A worker that has not answered gets the cost of the others, and not the lowest cost."""
     with stage(always(), always(), policy="shortest_wait") as s:
         s.get()
         until(lambda: s.total("requests") == 1)
@@ -89,7 +90,7 @@ def test_the_first_answer_stands_for_all() -> None:
 
 
 def test_fast_failures_are_no_measure() -> None:
-    """A worker that answers 503 at once must not look like the fastest."""
+    """A fast 503 is no measurement, so that a failing worker does not look like the fastest."""
     bad = always(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n")
     with stage(bad) as s:
         assert s.get().status == 503
@@ -100,7 +101,7 @@ def test_fast_failures_are_no_measure() -> None:
 
 
 def test_nobody_is_measured_when_nobody_asks() -> None:
-    """A policy that does not look at costs causes no work for them."""
+    """A policy that does not use costs does not measure them."""
     with stage(always(), policy="weighted_ring") as s:
         s.get()
         until(lambda: s.total("requests") == 1)

@@ -1,4 +1,4 @@
-"""Counters and leases."""
+"""Tests of counters and leases."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from steelyard.core.report import BOUNDS
 
 
 def taken(tally: Tally) -> Lease:
-    """A lease that is held."""
+    """A lease that has been taken."""
     lease = Lease(tally)
     lease.take()
     return lease
 
 
 def test_a_lease_is_given_back_once() -> None:
-    """However often it is taken or released, the count changes by one."""
+    """However often a lease is taken or released, the count of exchanges changes by one."""
     tally = Tally(Bell())
     first, second = taken(tally), taken(tally)
     second.take()
@@ -32,7 +32,7 @@ def test_a_lease_is_given_back_once() -> None:
 
 
 def test_time_to_first_byte() -> None:
-    """Times are summed up and sorted into buckets, statuses into classes."""
+    """Times to the first byte are added up and put into buckets, and statuses into classes."""
     tally = Tally(Bell())
     for seconds, status in ((0.0001, 200), (0.0009, 204), (1000.0, 503)):
         tally.first_byte(seconds, status)
@@ -44,9 +44,9 @@ def test_time_to_first_byte() -> None:
 
 
 async def test_the_bell_rings_when_a_leaving_worker_is_done() -> None:
-    """The last exchange of a worker that leaves is news; any other is not."""
+    """The bell rings only for the last exchange of a worker that leaves."""
     bell, news = Bell(), asyncio.Event()
-    bell.ring()  # hangs nowhere yet: silent
+    bell.ring()  # a bell that is not hung up yet is silent
     bell.hang(asyncio.get_running_loop(), news)
     tally = Tally(bell)
     taken(tally).release(failed=False)
@@ -62,7 +62,7 @@ async def test_the_bell_rings_when_a_leaving_worker_is_done() -> None:
 
 
 def test_a_bell_whose_loop_is_closed_is_silent() -> None:
-    """The data thread does not care that the control thread has ended."""
+    """The data thread may ring the bell after the control thread has ended."""
     bell, loop = Bell(), asyncio.new_event_loop()
     bell.hang(loop, asyncio.Event())
     loop.close()
@@ -71,7 +71,7 @@ def test_a_bell_whose_loop_is_closed_is_silent() -> None:
 
 @given(st.floats(0, 1e4))
 def test_a_time_falls_into_the_bucket_that_bounds_it(seconds: float) -> None:
-    """At most its upper bound, more than the bound below."""
+    """A time is at most the upper bound of its bucket, and more than the bound below."""
     index = bucket(seconds)
     assert index == len(BOUNDS) or seconds <= BOUNDS[index]
     assert index == 0 or seconds > BOUNDS[index - 1]

@@ -1,4 +1,4 @@
-"""Who is left alone, and for how long."""
+"""Tests of which workers are ejected, and for how long."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def strike(made: Ejector, record: Record, now: float, times: int = 3) -> list[bo
 
 
 def test_three_in_a_row() -> None:
-    """The third failure ejects; a success in between begins the count anew."""
+    """The third failure in a row ejects a worker; a success in between resets the count."""
     bad, good = Record(), Record()
     made = ejector(bad, good)
     assert strike(made, bad, 0.0, 2) == [False, False]
@@ -33,7 +33,7 @@ def test_three_in_a_row() -> None:
 
 
 def test_backoff_doubles_up_to_the_longest() -> None:
-    """Each trial that fails costs twice the time, up to a minute; a success ends it all."""
+    """Each failed trial doubles the back-off, up to a minute, and a success resets it."""
     bad = Record()
     made = ejector(bad, Record())
     strike(made, bad, 0.0)
@@ -52,7 +52,7 @@ def test_backoff_doubles_up_to_the_longest() -> None:
 
 
 def test_one_trial() -> None:
-    """After the back-off one request goes through, and no second one before its verdict."""
+    """After the back-off one request is let through, and no other before its outcome is known."""
     bad = Record()
     made = ejector(bad, Record())
     strike(made, bad, 0.0)
@@ -60,7 +60,7 @@ def test_one_trial() -> None:
 
 
 def test_a_trial_without_a_verdict_is_repeated() -> None:
-    """When the client of the trial left, another one tries."""
+    """When a trial has no outcome, since its client left, another request is let through."""
     bad = Record()
     made = ejector(bad, Record())
     strike(made, bad, 0.0)
@@ -70,7 +70,7 @@ def test_a_trial_without_a_verdict_is_repeated() -> None:
 
 
 def test_stragglers_do_not_prolong() -> None:
-    """Requests that were under way at the ejection fail too, which is no news."""
+    """Requests that were under way at the ejection do not prolong the back-off when they fail."""
     bad = Record()
     made = ejector(bad, Record())
     assert strike(made, bad, 0.0, 9) == [False, False, True, *[False] * 6]
@@ -79,7 +79,7 @@ def test_stragglers_do_not_prolong() -> None:
 
 @pytest.mark.parametrize(("fleet", "out"), [(1, 0), (2, 1), (3, 1), (4, 2), (9, 4)])
 def test_never_more_than_half(fleet: int, out: int) -> None:
-    """However many fail."""
+    """At most half of the fleet is ejected, however many workers fail."""
     records = [Record() for _ in range(fleet)]
     made = ejector(*records)
     for record in records:
@@ -88,7 +88,7 @@ def test_never_more_than_half(fleet: int, out: int) -> None:
 
 
 def test_a_smaller_fleet_takes_some_back() -> None:
-    """The half is that of the present fleet; who is nearest to its return comes first."""
+    """When the fleet shrinks, ejected workers return, first the worker with the earliest return."""
     records = [Record() for _ in range(4)]
     made = ejector(*records)
     strike(made, records[0], 0.0)
@@ -100,14 +100,14 @@ def test_a_smaller_fleet_takes_some_back() -> None:
 
 
 def test_never() -> None:
-    """It can be switched off."""
+    """With `after=None` no worker is ever ejected."""
     bad = Record()
     assert not any(strike(ejector(bad, Record(), after=None), bad, 0.0, 50))
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("fsa")), max_size=200))
 def test_at_least_half_is_always_there(events: list[tuple[int, str]]) -> None:
-    """Whatever happens, and in whatever order."""
+    """At least half of the fleet is not ejected, whatever happens in whatever order."""
     records = [Record() for _ in range(6)]
     made = ejector(*records)
     for now, (index, event) in enumerate(events):
@@ -121,17 +121,17 @@ def test_at_least_half_is_always_there(events: list[tuple[int, str]]) -> None:
         assert all((record.strikes > 0) or not record.until for record in records)
 
 
-# On real sockets
+# Tests on real sockets
 
 
 def drop(conn: Conn) -> None:
-    """A worker that takes a request and closes without a word."""
+    """A worker that reads a request and closes without an answer."""
     conn.request()
 
 
 @pytest.mark.parametrize("policy", ["weighted_ring", "round_robin", "least_in_flight"])
 def test_a_failing_worker_is_left_alone(policy: str) -> None:
-    """Three requests come to it, then no more: nor does it cost any retry."""
+    """A failing worker gets three requests, then no more, and so causes no more retries."""
     with stage(drop, always(), policy=policy, eject_first=60) as s:
         assert {s.get().status for _ in range(30)} == {200}
         assert len(s.workers[0].seen) == 3
@@ -139,7 +139,7 @@ def test_a_failing_worker_is_left_alone(policy: str) -> None:
 
 
 def test_a_worker_that_recovers_is_found_by_one_trial() -> None:
-    """No agent says so: the balancer finds out by itself."""
+    """The balancer finds out by itself, without an agent, that a worker has recovered."""
     with stage(drop, always(), policy="weighted_ring", eject_first=0.05) as s:
         until(lambda: s.get().status == 200 and len(s.workers[0].seen) >= 3)
         s.workers[0].play = always()
@@ -149,7 +149,7 @@ def test_a_worker_that_recovers_is_found_by_one_trial() -> None:
 
 
 def test_the_last_worker_is_never_left_alone() -> None:
-    """One that fails is better than none."""
+    """The only worker is not ejected, though it fails: a failing worker is better than none."""
     with stage(drop) as s:
         for number in range(1, 10):
             assert s.get().status == 502
@@ -157,7 +157,7 @@ def test_the_last_worker_is_never_left_alone() -> None:
 
 
 def test_who_is_ejected_is_no_first_choice() -> None:
-    """The next table's policy does not look at it, until the back-off is over."""
+    """A policy does not choose an ejected worker until its back-off is over."""
     with stage(drop, always(), policy="least_in_flight", eject_first=60) as s:
         until(lambda: s.get().status == 200 and len(s.workers[0].seen) >= 3)
         (bad,) = (worker for worker in s.directory if worker.record.until)
@@ -173,7 +173,7 @@ def test_who_is_ejected_is_no_first_choice() -> None:
 
 
 def test_dead_idle_connections_are_no_strikes() -> None:
-    """A worker that was restarted lost its connections, and is as good as new."""
+    """A worker that was restarted lost its idle connections, which is no reason to eject it."""
 
     def close_second(conn: Conn) -> None:
         conn.request()
@@ -193,7 +193,7 @@ def test_dead_idle_connections_are_no_strikes() -> None:
     "answer", [b"garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"]
 )
 def test_malformed_and_cut_answers_are_failures(answer: bytes) -> None:
-    """So is whatever else is no whole answer."""
+    """A malformed answer and a cut answer are failures that eject a worker."""
     with stage(once(answer), once(answer), eject_after=1, eject_first=60) as s:
         for _ in range(2):
             with s.call() as client:

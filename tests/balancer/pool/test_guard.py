@@ -1,4 +1,4 @@
-"""A worker's port that another user has taken: no request goes there."""
+"""Tests of ports that another user has taken from a worker: no request goes there."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from steelyard.peer_owner import PeerOwners
 from tests.e2e.conftest import gateway
 from tests.e2e.gateway import QUICK, Gateway
 
-__all__ = ["gateway"]  # the fixture
+__all__ = ["gateway"]  # a fixture
 
-# Binds the port as soon as its owner is gone, and answers whatever comes.
+# This program binds a port as soon as the port's owner is gone, and reads whatever comes.
 THIEF = """
 import os, socket, sys
 os.setgid(65534)
@@ -44,7 +44,7 @@ while True:
 
 
 class Answer(PeerOwners):
-    """Answers as a kernel might."""
+    """A stub that says that `owner` owns the other end of every connection."""
 
     def __init__(self, owner: int | None) -> None:
         self._owner = owner
@@ -59,18 +59,18 @@ class Answer(PeerOwners):
         (65534, 65534, True),
         (65534, 65533, False),
         (0, 65534, False),
-        (65534, 0, True),  # root may do as it likes anyway
-        (0, None, True),  # nobody can tell
+        (65534, 0, True),  # root can take any port over anyway
+        (0, None, True),  # the kernel does not know the owner
     ],
 )
 def test_a_port_has_to_keep_its_owner(before: int, now: int | None, admitted: bool) -> None:
-    """A connection to another owner's program is not for requests."""
+    """A connection is refused if another user than before, who is not root, owns the port."""
     with socket.socket() as sock:
         assert Guard(before, Answer(now)).admits("w", sock) is admitted
 
 
 def test_only_what_listens_on_this_machine_is_guarded() -> None:
-    """Of another machine the kernel knows no owner, and of a port that nobody has there is none."""
+    """A port of another machine, or one where no program listens, has no known owner."""
     guards = Guards()
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = server.getsockname()
@@ -83,10 +83,10 @@ def test_only_what_listens_on_this_machine_is_guarded() -> None:
 async def test_the_port_of_a_killed_worker_is_not_served_from(
     gateway: Callable[..., Gateway], tmp_path: Path
 ) -> None:
-    """Another user binds the port before the agent, which is stopped here, can tell of the end."""
+    """A port that another user binds before the agent reports the worker's end gets no request."""
     g = gateway("--min", "2", "--max", "2", *QUICK).start()
     await g.ready()
-    # Each balancer has to know both workers: it learns nothing more once the agent is stopped.
+    # Each balancer has to know both workers: it gets no other queue once the agent is suspended.
     told = await g.until(lambda told: serves(told, len(g.children("balancer"))))
     victim = told.workers[0]
     [agent] = g.children("agent")

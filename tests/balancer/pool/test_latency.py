@@ -1,4 +1,4 @@
-"""What a worker costs."""
+"""Tests of how the cost of a worker is estimated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tally(cost: float = 0.0, seen: float = 0.0, requests: int = 1000) -> Tally:
 
 @pytest.mark.parametrize("gauge", ESTIMATORS.values(), ids=ESTIMATORS.keys())
 def test_the_first_observation_replaces_what_was_assumed(gauge: Estimator) -> None:
-    """And is the first that was seen."""
+    """The first time measured replaces the assumed cost, and later times change it gradually."""
     one = tally(cost=99.0, requests=0)
     gauge(one, 0.5, 1, 7.0)
     one.requests = 1
@@ -37,7 +37,7 @@ def test_the_first_observation_replaces_what_was_assumed(gauge: Estimator) -> No
 
 
 def test_one_slow_answer_does_not_make_a_slow_worker() -> None:
-    """However slow; and a whole line that was held up counts for little more."""
+    """Slow answers at the same moment, however many, raise the cost as little as a single one."""
     one = tally(cost=0.01, seen=10.0)
     by_pace(one, 1000.0, 1, 20.0)
     assert one.cost == pytest.approx(0.01 * (1 + (BOLD - 1) * NEWEST))
@@ -47,7 +47,7 @@ def test_one_slow_answer_does_not_make_a_slow_worker() -> None:
 
 
 def test_one_that_has_become_slow_is_found_out() -> None:
-    """In as many answers as it takes to be sure."""
+    """The cost of a worker that has become slow rises towards the new times within 50 answers."""
     one = tally(cost=0.01, seen=10.0)
     for number in range(50):
         by_pace(one, 0.2, 1, 11.0 + number)
@@ -55,7 +55,7 @@ def test_one_that_has_become_slow_is_found_out() -> None:
 
 
 def test_failures_make_a_worker_costly() -> None:
-    """Failing fast is not being fast; of who has never answered, it tells nothing."""
+    """Failures raise the cost of a worker, and tell nothing of a worker that never answered."""
     one = tally(cost=0.01, seen=10.0)
     for number in range(60):
         by_pace(one, FAILED, 1, 11.0 + number)
@@ -66,7 +66,7 @@ def test_failures_make_a_worker_costly() -> None:
 
 
 def test_a_try_that_goes_well_is_believed() -> None:
-    """By halves: what the cost had faded to stands, and what was learned comes down to it."""
+    """A good answer after a cost has faded confirms the cost, and lowers the cost learned."""
     slow, fast = tally(cost=1.0, seen=1.0), tally(cost=0.01, seen=1.0)
     for number in range(20):
         forget([slow, fast], 2.0 + number, 3.0 + number, answers=1000)
@@ -80,7 +80,7 @@ def test_a_try_that_goes_well_is_believed() -> None:
 
 
 def test_one_good_try_is_not_proof() -> None:
-    """The next one that is slow leads back, not down to the bottom."""
+    """A slow answer that follows a good one leads back towards the cost learned before."""
     slow, fast = tally(cost=1.0, seen=1.0), tally(cost=0.01, seen=1.0)
     forget([slow, fast], 2.0, 2.0 + 3 * DECAY, answers=1000)
     by_pace(slow, 0.001, 1, 30.0)
@@ -90,7 +90,7 @@ def test_one_good_try_is_not_proof() -> None:
 
 
 def test_a_try_that_goes_badly_restores_what_was_known() -> None:
-    """It is not learned anew from the bottom."""
+    """A slow answer of a worker whose cost had faded restores the cost learned before."""
     slow, fast = tally(cost=1.0, seen=1.0), tally(cost=0.01, seen=1.0)
     forget([slow, fast], 2.0, 2.0 + 3 * DECAY, answers=1000)
     assert slow.cost < 0.1
@@ -99,14 +99,14 @@ def test_a_try_that_goes_badly_restores_what_was_known() -> None:
 
 
 def test_nobody_fades_below_the_best() -> None:
-    """A guess must not look better than knowledge."""
+    """A cost fades no lower than the lowest cost measured: a guess must not look better."""
     slow, fast = tally(cost=1.0, seen=1.0), tally(cost=0.01, seen=1.0)
     forget([slow, fast], 2.0, 1e6, answers=10**9)
     assert (slow.cost, fast.cost) == (0.01, 0.01)
 
 
 def test_only_the_idle_fade_and_only_as_fast_as_there_is_traffic() -> None:
-    """Who has a request open is being tried; where nobody asks, nobody is to be tried."""
+    """Costs fade only for idle workers, and the faster the more requests there are."""
     busy, idle, fast = tally(1.0, 1.0), tally(1.0, 1.0), tally(0.01, 1.0)
     busy.inflight = 1
     forget([busy, idle, fast], 2.0, 3.0, answers=0)
@@ -117,7 +117,7 @@ def test_only_the_idle_fade_and_only_as_fast_as_there_is_traffic() -> None:
 
 
 def test_the_unknown_are_average() -> None:
-    """Nobody known: nothing is assumed. Somebody: the mean, and only of who is known."""
+    """A worker without an answer is assumed to cost the mean of the others, if there are any."""
     tallies = [tally() for _ in range(4)]
     assume(tallies)
     assert [one.cost for one in tallies] == [0, 0, 0, 0]

@@ -1,4 +1,4 @@
-"""A pool without clients: requests are stubs, and the clock stands still."""
+"""Tests of a pool without clients: requests are stubs, and the clock stands still."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLACE = ("127.0.0.1", 9)
 
 
 class Stub(Requester):
-    """A request that notes what the pool tells it."""
+    """A request that notes the calls from the pool."""
 
     def __init__(self, client: bytes = b"a") -> None:
         self.tried = ()
@@ -43,7 +43,7 @@ class Stub(Requester):
 
 
 def pool_of(names: str, **settings: object) -> tuple[Pool, dict[str, Worker]]:
-    """A pool that serves from workers of these names; nothing listens where they are."""
+    """A pool of workers with these names, at addresses where no program listens."""
     limits = Gateway.model_validate(settings)
     pool = Pool(limits, Loop(1.0), Bell())
     pool.serve(table(names, limits, pool.bell))
@@ -61,14 +61,14 @@ def table(names: str, limits: Gateway, bell: Bell) -> Table:
 
 
 def test_an_exchange_implements_the_contract() -> None:
-    """No method of a requester is left to the base class."""
+    """`Exchange` overrides every method of `Requester`."""
     wanted = {name for name in vars(Requester) if name == "asker" or name.startswith(("on_", "fl"))}
     assert wanted | {"left"} <= set(vars(Exchange))
     assert len(wanted) > 9
 
 
 def test_a_worker_out_of_the_table_gets_no_request() -> None:
-    """It is marked, so that its connections are not kept."""
+    """A worker that the table omits is marked, so that its connections are not kept."""
     pool, workers = pool_of("wx")
     assert workers["w"].serving
     pool.serve(EMPTY)
@@ -77,7 +77,7 @@ def test_a_worker_out_of_the_table_gets_no_request() -> None:
 
 
 def test_requests_wait_until_a_worker_has_room() -> None:
-    """Clients take turns; nothing is to do when no request waits."""
+    """Waiting requests get their turn when a worker has room, and then the loop has no chore."""
     pool, workers = pool_of("w", worker_concurrency=1)
     workers["w"].tally.enter()
     first, second, other = Stub(), Stub(), Stub(b"b")
@@ -93,7 +93,7 @@ def test_requests_wait_until_a_worker_has_room() -> None:
 
 
 def test_requests_that_wait_too_long_are_told() -> None:
-    """Even where no worker has room."""
+    """A request that has waited too long is told so, even when no worker has room."""
     pool, workers = pool_of("w", worker_concurrency=1, waiting_time=5)
     workers["w"].tally.enter()
     late, early = Stub(), Stub(b"b")
@@ -104,14 +104,14 @@ def test_requests_that_wait_too_long_are_told() -> None:
 
 
 def test_a_full_waiting_room_refuses() -> None:
-    """One request more than may wait is not kept."""
+    """A request that waits in excess of the limit is not kept."""
     pool, _ = pool_of("w", waiting=1)
     assert pool.wait(Stub(), 0.0)
     assert not pool.wait(Stub(), 0.0)
 
 
 def test_a_full_pool_says_so() -> None:
-    """An attempt finds no worker, and the requester learns that it is for want of room."""
+    """A requester that finds no worker is told whether the reason is want of room."""
     pool, workers = pool_of("wx", worker_concurrency=1)
     for worker in workers.values():
         worker.tally.enter()

@@ -1,4 +1,4 @@
-"""How many retries there are."""
+"""Tests of how many retries the budget allows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def spend_all(budget: RetryBudget, now: float) -> int:
     [(0.2, 0, 50), (0.2, 1000, 250), (0.0, 1000, 50), (1, 100, 150)],
 )
 def test_share_of_requests(share: float, requests: int, retries: int) -> None:
-    """A part of the requests, and a few beside."""
+    """The budget allows a share of the requests and a minimum number of retries beside."""
     budget = RetryBudget(share, 0.0)
     budget.requests += requests
     assert spend_all(budget, 1.0) == retries
@@ -32,7 +32,7 @@ def test_share_of_requests(share: float, requests: int, retries: int) -> None:
 
 
 def test_the_past_counts_for_two_windows() -> None:
-    """What was spent is missing in the next window too, and then no more."""
+    """Retries that were spent count in the window after, and no longer."""
     budget = RetryBudget(0.2, 0.0)
     budget.requests += 1000
     assert spend_all(budget, 1.0) == 250
@@ -41,7 +41,7 @@ def test_the_past_counts_for_two_windows() -> None:
 
 
 def test_old_requests_do_not_add_up() -> None:
-    """A quiet day is no credit for a storm of retries."""
+    """Requests of a long quiet time do not add up to a budget for many retries."""
     budget = RetryBudget(0.2, 0.0)
     budget.requests += 86_400
     assert spend_all(budget, 86_400.0) == ALWAYS + int(0.2 * WINDOW)
@@ -49,7 +49,7 @@ def test_old_requests_do_not_add_up() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200)), max_size=60))
 def test_an_outage_is_not_amplified(seconds: list[tuple[int, int]]) -> None:
-    """Over any time, retries stay near the share and the minimum, whatever is asked."""
+    """Over any time the retries stay near the share and the minimum, however many are asked for."""
     budget, requests, retries = RetryBudget(0.2, 0.0), 0, 0
     for now, (more, wanted) in enumerate(seconds):
         budget.requests += more
@@ -59,7 +59,7 @@ def test_an_outage_is_not_amplified(seconds: list[tuple[int, int]]) -> None:
 
 
 def test_without_budget_a_failure_is_final() -> None:
-    """When all that may be retried was, the client gets the failure at once."""
+    """When the budget is spent, the client gets the failure without a retry."""
 
     def drop(conn: Conn) -> None:
         conn.request()

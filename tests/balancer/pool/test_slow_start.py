@@ -1,4 +1,4 @@
-"""How a new worker's weight rises."""
+"""Tests of how the weight of a new worker rises."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from steelyard.balancer.pool.slow_start import FIRST, SlowStart, ramp
     ("age", "part"), [(0, 0.1), (0.4, 0.1), (0.5, 0.145), (5, 0.55), (9.9, 0.955), (10, 1), (99, 1)]
 )
 def test_ramp(age: float, part: float) -> None:
-    """From a tenth to the whole, in steps."""
+    """The weight rises in steps from a tenth to the whole."""
     assert ramp(age, 10.0) == pytest.approx(part)
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(0, 1e5))
 def test_it_never_falls(one: float, other: float, seconds: float) -> None:
-    """An older worker has at least as much of its weight, and nobody less than a tenth."""
+    """The weight never falls with age, and is never less than a tenth."""
     young, old = sorted((one, other))
     assert FIRST <= ramp(young, seconds) <= ramp(old, seconds) <= 1
 
 
 def test_who_came_when() -> None:
-    """Those that come together are equal; who comes later, or comes back, has less."""
+    """Workers that join together rise together; a worker that joins later, or again, has less."""
     slow: SlowStart[str] = SlowStart(10.0)
     slow.enter(frozenset(), 0.0)
     slow.enter({"a", "b"}, 1.0)
@@ -37,7 +37,7 @@ def test_who_came_when() -> None:
 
 
 def test_it_can_be_switched_off() -> None:
-    """No time is no ramp."""
+    """A slow start of zero seconds gives a new worker its whole weight at once."""
     slow: SlowStart[str] = SlowStart(0.0)
     slow.enter({"a"}, 1.0)
     slow.enter({"a", "b"}, 1.0)

@@ -41,19 +41,19 @@ def worker(name: str) -> Worker:
     return Worker(name, socket.AF_INET, ("127.0.0.1", 1), Bell())
 
 
-# The parser
+# Parsing of cookies
 
 
 @given(st.lists(st.one_of(others, bare), max_size=6), st.sampled_from([b"Cookie", b"cookie"]))
 def test_what_is_not_ours_is_left_alone(pairs, field):
-    """Byte for byte, whatever it is."""
+    """Cookies of other names, and malformed ones, stay byte for byte."""
     fields = joined(b"Host: a", field + b": " + b";".join(pairs), b"Accept: steelyard=1")
     assert without_cookie(fields, NAME) == (fields, b"")
 
 
 @given(st.lists(st.one_of(others, bare), max_size=5), st.integers(0, 5), values, space, space)
 def test_ours_is_taken_out_and_the_rest_stays(pairs, place, value, before, after):
-    """Wherever it stands; a line that had nothing else is gone."""
+    """The session cookie is taken out wherever it stands, and a line with nothing else goes."""
     at = min(place, len(pairs))
     ours = before + NAME + b"=" + value + after
     line = b"Cookie:" + b";".join([*pairs[:at], ours, *pairs[at:]])
@@ -64,19 +64,19 @@ def test_ours_is_taken_out_and_the_rest_stays(pairs, place, value, before, after
 
 
 def test_all_of_our_name_are_taken_out():
-    """The first one counts, on whichever line."""
+    """All cookies of the session's name are taken out of all lines, and the first one counts."""
     lines = (b"Cookie: a=1; steelyard=one; b=2", b"COOKIE: steelyard=two", b"Cookie: c=3")
     kept, value = without_cookie(joined(*lines), NAME)
     assert value == b"one"
     assert kept == joined(b"Cookie: a=1; b=2", b"Cookie: c=3")
 
 
-# The signature
+# Signature
 
 
 @given(st.binary(min_size=16, max_size=40), st.lists(st.text(min_size=1), max_size=6, unique=True))
 def test_a_cookie_leads_to_its_worker_and_no_other(secret, names):
-    """In every process that has the secret; and it fits into a cookie."""
+    """A cookie leads to its worker in every process that has the secret, and to no other worker."""
     here, there = Sticky(NAME, secret), Sticky(NAME, secret)
     workers = [worker(name) for name in names]
     here.serve(workers)
@@ -92,7 +92,7 @@ def test_a_cookie_leads_to_its_worker_and_no_other(secret, names):
     st.binary(max_size=40).map(lambda raw: raw.translate(None, b";\r\n")), st.binary(min_size=16)
 )
 def test_what_nobody_signed_leads_nowhere(value, secret):
-    """Forged, garbled, of another secret: as if there were none."""
+    """A cookie that is forged, garbled or signed with another secret leads to no worker."""
     sticky = Sticky(NAME, SECRET)
     sticky.serve([worker("w")])
     for cookie in (value, digest(secret + b"x", "w"), digest(SECRET, "w")[:-1], b"w"):
@@ -101,7 +101,7 @@ def test_what_nobody_signed_leads_nowhere(value, secret):
 
 
 def test_a_name_cannot_be_read_from_a_cookie():
-    """It is 128 bits of an HMAC (RFC 2104), written out here."""
+    """The cookie is the first 128 bits of an HMAC (RFC 2104), which the test computes itself."""
     inner, outer = (bytes(b ^ pad for b in SECRET.ljust(64, b"\0")) for pad in (0x36, 0x5C))
     whole = hashlib.sha256(outer + hashlib.sha256(inner + b"w").digest()).digest()
     assert base64.urlsafe_b64decode(digest(SECRET, "w") + b"==") == whole[:16]
@@ -109,7 +109,7 @@ def test_a_name_cannot_be_read_from_a_cookie():
 
 @pytest.mark.parametrize(("text", "flaw"), [(b"short\n", "shorter than 16"), (None, "cannot be")])
 def test_a_bad_secret_is_told(tmp_path, text, flaw):
-    """With the file's name."""
+    """A secret that is too short, or cannot be read, is an error with a clear message."""
     file = tmp_path / "secret"
     if text is not None:
         file.write_bytes(text)
@@ -117,7 +117,7 @@ def test_a_bad_secret_is_told(tmp_path, text, flaw):
         read_secret(file)
 
 
-# On the wire
+# Requests on real sockets
 
 
 def ask(s: Stage | Wire, cookie: bytes = b"", fields: bytes = b"") -> Message:
@@ -134,13 +134,13 @@ def named(name: bytes) -> Play:
 
 
 def cookie_of(answer: Message) -> bytes:
-    """As a browser would send it back."""
+    """The session cookie of an answer, as a browser would send it back."""
     ((name, morsel),) = SimpleCookie((answer.get(b"set-cookie") or b"").decode()).items()
     return f"{name}={morsel.value}".encode()
 
 
 def test_a_session_stays_with_its_worker():
-    """The cookie comes once, has all its attributes, and keeps caches away."""
+    """The cookie is set once, has all attributes, and its answer is private to the client."""
     with stage(*(named(b"%d" % n) for n in range(4)), sticky="cookie") as s:
         first = ask(s)
         given_cookie = first.get(b"set-cookie") or b""
@@ -157,7 +157,7 @@ def test_a_session_stays_with_its_worker():
 
 
 def test_off_means_off():
-    """No cookie is given, and one of that name is the worker's."""
+    """With `sticky` off no cookie is set, and a cookie of that name reaches the worker."""
     with stage(named(b"0")) as s:
         answer = ask(s, b"steelyard=x")
         assert answer.get(b"set-cookie") is None
@@ -165,7 +165,7 @@ def test_off_means_off():
 
 
 def test_a_forged_cookie_is_ignored():
-    """The answer has a real one; the worker sees neither."""
+    """A forged cookie is replaced by a valid one, and does not reach the worker."""
     with stage(named(b"0"), sticky="cookie", sticky_cookie="SRV") as s:
         answer = ask(s, b"SRV=forged")
         assert (answer.status, cookie_of(answer)[:4]) == (200, b"SRV=")
@@ -173,7 +173,7 @@ def test_a_forged_cookie_is_ignored():
 
 
 def test_workers_own_cookies_and_rules_pass():
-    """Beside ours."""
+    """Set-Cookie and Cache-Control of the worker are kept beside those of the balancer."""
     own = (
         b"HTTP/1.1 200 OK\r\nSet-Cookie: id=7\r\nCache-Control: max-age=9\r\n"
         b"Content-Length: 0\r\n\r\n"
@@ -188,7 +188,7 @@ def test_workers_own_cookies_and_rules_pass():
 
 
 def test_secure_behind_a_proxy_that_speaks_tls():
-    """As a trusted one tells."""
+    """The cookie is Secure when a trusted proxy says that the client uses https."""
     with stage(named(b"0"), sticky="cookie", trusted_proxies=["127.0.0.1"]) as s:
         answer = ask(s, fields=b"X-Forwarded-Proto: https\r\n")
         assert (answer.get(b"set-cookie") or b"").endswith(b"; Secure")
@@ -196,14 +196,14 @@ def test_secure_behind_a_proxy_that_speaks_tls():
 
 
 def test_secure_over_tls(tmp_path):
-    """A browser sends it back only where nobody can read along."""
+    """The cookie is Secure over TLS, so that a browser sends it back only encrypted."""
     with tls_stage(tmp_path, named(b"0"), sticky="cookie") as s, call(s) as client:
         assert (ask(client).get(b"set-cookie") or b"").endswith(b"; Secure")
 
 
 @pytest.mark.parametrize("how", ["gone", "sundown", "dead"])
 def test_a_worker_that_leaves_means_another(how):
-    """Not an error; and the session is with that one from then on."""
+    """When its worker has left, a session moves to another worker and stays there."""
     with stage(named(b"0"), named(b"1"), sticky="cookie") as s:
         first = ask(s)
         home, other = s.workers[int(first.body)], s.workers[1 - int(first.body)]
@@ -219,7 +219,7 @@ def test_a_worker_that_leaves_means_another(how):
 
 
 def test_an_ejected_worker_loses_its_sessions():
-    """A client does not wait for it to come back."""
+    """When its worker is ejected, a session moves to another worker at once."""
 
     def broken(conn: Conn) -> None:
         conn.request()
@@ -230,7 +230,7 @@ def test_an_ejected_worker_loses_its_sessions():
         home.play = broken
         for idle in [worker for worker in s.directory if worker.name == home.name]:
             until(lambda idle=idle: not idle.tally.inflight)
-        s.queue(other.entry())  # idle connections go
+        s.queue(other.entry())  # this closes the idle connections
         s.queue(home.entry(), other.entry())
         assert ask(s, cookie_of(first)).body == other.name[1:].encode()
         again = ask(s, cookie_of(first))
@@ -240,7 +240,7 @@ def test_an_ejected_worker_loses_its_sessions():
 
 
 def test_a_full_worker_keeps_its_sessions():
-    """Another stands in, and gets no session by that."""
+    """While its worker is full, a session is served by another worker and keeps its cookie."""
     go = threading.Event()
 
     def slow(number: bytes) -> Play:
@@ -269,13 +269,13 @@ def test_a_full_worker_keeps_its_sessions():
 
 
 def test_a_stale_connection_does_not_cost_a_session():
-    """The worker closed it while it was idle: it is asked again, on a fresh one."""
+    """When the worker has closed an idle connection, its session is retried on a new connection."""
 
     def closes(number: bytes) -> Play:
         def play(conn: Conn) -> None:
             conn.request()
             conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n" + number)
-            conn.request()  # and end without a word
+            conn.request()  # and close without an answer
 
         return play
 
@@ -287,7 +287,7 @@ def test_a_stale_connection_does_not_cost_a_session():
 
 
 def test_a_tunnel_has_a_session_too():
-    """The 101 says whose."""
+    """The 101 that begins a tunnel sets the session cookie."""
     switch = b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"
 
     def play(conn: Conn) -> None:

@@ -1,4 +1,4 @@
-"""Queue → table."""
+"""Tests of how a queue becomes a table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def directory() -> Directory:
 
 
 def test_only_serving_workers_with_weight_are_in_the_ring() -> None:
-    """State and weight decide; everyone in the queue is known all the same."""
+    """State and weight decide which workers serve; the directory knows all workers of the queue."""
     entries = (
         entry("lu"),
         entry("hu3", State.HU),
@@ -57,7 +57,7 @@ def test_only_serving_workers_with_weight_are_in_the_ring() -> None:
 
 
 def test_a_worker_keeps_its_counts_from_queue_to_queue() -> None:
-    """The same name at the same place is the same worker."""
+    """A worker with the same name and address in the next queue is the same worker."""
     made = directory()
     one = entry("a")
     (first,) = made.update(queue(1, one), places(one), NOW).serving
@@ -66,7 +66,7 @@ def test_a_worker_keeps_its_counts_from_queue_to_queue() -> None:
 
 
 def test_unchanged_shares_keep_their_ring() -> None:
-    """A queue that changes nothing does not begin the walk anew; a weight does."""
+    """A queue with the same workers and weights keeps the ring; another weight makes a new one."""
     made = directory()
     one, two = entry("a"), entry("bb")
     first = made.update(queue(1, one, two), places(one, two), NOW)
@@ -77,7 +77,7 @@ def test_unchanged_shares_keep_their_ring() -> None:
 
 
 def test_an_unknown_place_is_left_out() -> None:
-    """A worker whose name does not resolve gets nothing until it does."""
+    """A worker whose host name is not resolved is left out until the name is resolved."""
     made = directory()
     one = entry("a")
     assert made.update(queue(1, one), {}, NOW).choice is None
@@ -85,7 +85,7 @@ def test_an_unknown_place_is_left_out() -> None:
 
 
 def test_forget() -> None:
-    """A worker that is gone and done leaves no trace."""
+    """The directory keeps a worker that the queue omits until `forget` is called."""
     made = directory()
     one = entry("a")
     (worker,) = made.update(queue(1, one), places(one), NOW).serving
@@ -98,7 +98,7 @@ def test_forget() -> None:
 
 
 def test_a_new_worker_starts_slowly() -> None:
-    """Time alone makes a new table until its weight is whole; then there is nothing to tend."""
+    """The weight of a new worker rises with time alone, and then the table does not change."""
     made = directory()
     one, two = entry("a"), entry("bb")
     made.update(queue(1, one), places(one), NOW - 60)
@@ -118,19 +118,19 @@ def test_a_new_worker_starts_slowly() -> None:
 
 
 def share(table: Table) -> float:
-    """What the new worker gets for each turn of the old one."""
+    """The turns that the new worker gets for each turn of the old worker."""
     given = slots(table)
     return given["bb"] / given["a"]
 
 
 def slots(table: Table) -> Counter[str]:
-    """What one round of the ring gives each worker."""
+    """The turns that each worker gets in one round of the ring."""
     assert table.choice is not None
     return Counter(table.choice.ring.pick().name for _ in range(table.choice.ring.size))
 
 
 def test_with_everybody_ejected_everybody_is_chosen() -> None:
-    """The fleet may have shrunk to those; the data thread will take some back."""
+    """When all workers are ejected, all are in the table; the data thread takes some back."""
     made = directory()
     one = entry("a")
     (worker,) = made.update(queue(1, one), places(one), NOW).serving
@@ -141,7 +141,7 @@ def test_with_everybody_ejected_everybody_is_chosen() -> None:
 
 
 def test_costs_fade_while_nobody_measures() -> None:
-    """So that a worker that was slow is tried again; a measured one keeps its cost."""
+    """The cost of a slow, idle worker fades, so that the worker is tried again."""
     made = directory()
     one, two = entry("a"), entry("bb")
     made.update(queue(1, one, two), places(one, two), NOW)
@@ -153,12 +153,12 @@ def test_costs_fade_while_nobody_measures() -> None:
     b.tally.requests = 1000
     made.tend(NOW + DECAY)
     assert (round(a.tally.cost, 2), b.tally.cost) == (0.37, 0.1)
-    made.tend(NOW + 2 * DECAY)  # no answers since: nothing has changed
+    made.tend(NOW + 2 * DECAY)  # no answers have come since, so costs stay
     assert (round(a.tally.cost, 2), b.tally.cost) == (0.37, 0.1)
 
 
 def test_a_new_worker_is_taken_for_average() -> None:
-    """It must not look faster than any other before its first answer."""
+    """A new worker gets the mean cost, so that it does not look faster before its first answer."""
     made = directory()
     one, two = entry("a"), entry("bb")
     (a,) = made.update(queue(1, one), places(one), NOW).serving

@@ -1,4 +1,4 @@
-"""Who waits, who is next, who has waited too long."""
+"""Tests of requests that wait for a worker: their order, their number and their time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.balancer.stage import GET, OK, PATIENCE, Conn, Stage, Wire, always, s
 
 
 def line(*joins: str, most: int = 100) -> WaitingRequests[str]:
-    """`a1 b1` is the first of client a, then the first of client b, a second apart."""
+    """Waiting requests that joined one second apart: `a1 b1` is one of client a, then one of b."""
     made: WaitingRequests[str] = WaitingRequests(most)
     for now, item in enumerate(joins):
         assert made.join(item[0].encode(), item, float(now))
@@ -31,13 +31,13 @@ def drained(made: WaitingRequests[str]) -> list[str]:
 
 
 def test_clients_take_turns() -> None:
-    """And within a client the order is kept."""
+    """Clients take turns, and each client's requests are served in order."""
     made = line("a1", "a2", "a3", "b1", "c1", "b2")
     assert drained(made) == ["a1", "b1", "c1", "a2", "b2", "a3"]
 
 
 def test_a_full_line_takes_nobody() -> None:
-    """Until somebody leaves."""
+    """When as many requests wait as may, no other joins until one leaves."""
     made = line("a1", "b1", most=2)
     assert not made.join(b"c", "c1", 9.0)
     made.leave("a1")
@@ -46,7 +46,7 @@ def test_a_full_line_takes_nobody() -> None:
 
 
 def test_leaving_from_the_middle() -> None:
-    """A client that goes away holds nobody up."""
+    """A request that leaves from the middle does not hold up the others."""
     made = line("a1", "a2", "b1", "a3")
     made.leave("a2")
     made.leave("b1")
@@ -54,7 +54,7 @@ def test_leaving_from_the_middle() -> None:
 
 
 def test_the_late_are_taken_out() -> None:
-    """By the time they joined, whoever's turn it is."""
+    """Requests are late by the time they joined, whichever client's turn it is."""
     made = line("a1", "a2", "b1", "a3")
     assert made.oldest == 0.0
     assert made.late(1.0) == ["a1", "a2"]
@@ -65,11 +65,12 @@ def test_the_late_are_taken_out() -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "next", "leave", "late"]), max_size=100))
 def test_nobody_is_lost_or_overtaken_twice(steps: list[str]) -> None:
-    """Who is taken out joined once; nobody of a client passes another of the same one; and while
-    a client waits, no other one is served twice."""
+    """Each request leaves once, requests of one client stay in order, and while a client waits, no
+    other client is served twice."""
     made: WaitingRequests[str] = WaitingRequests(20)
     inside: dict[str, int] = {}
-    passed: dict[str, set[str]] = {}  # by client: who was served since it waits, or was served
+    # For each waiting client: the others served since it began to wait, or was last served.
+    passed: dict[str, set[str]] = {}
     for now, step in enumerate(steps):
         if step in "abc":
             item = f"{step}{now}"
@@ -98,11 +99,11 @@ def test_nobody_is_lost_or_overtaken_twice(steps: list[str]) -> None:
         passed = {client: passed.get(client, set()) for client in waiting}
 
 
-# On real sockets
+# Tests on real sockets
 
 
 class Door:
-    """A worker that lets a request end when it is told to."""
+    """A worker that answers a request each time `open` is released."""
 
     def __init__(self) -> None:
         self.open = threading.Semaphore(0)
@@ -115,7 +116,7 @@ class Door:
 
 
 def call_from(s: Stage, host: str) -> Wire:
-    """A client with an address of its own."""
+    """A client that connects from the address `host`."""
     return Wire(socket.create_connection(("127.0.0.1", s.port), PATIENCE, (host, 0)))
 
 
@@ -124,7 +125,7 @@ def request(target: bytes) -> bytes:
 
 
 def test_no_worker_gets_more_than_its_limit() -> None:
-    """Further requests wait, and are served in the order they came."""
+    """Requests over a worker's limit wait, and are served in the order in which they came."""
     door = Door()
     with stage(door, worker_concurrency=1) as s, contextlib.ExitStack() as stack:
         clients = [stack.enter_context(s.call()) for _ in range(6)]
@@ -141,7 +142,7 @@ def test_no_worker_gets_more_than_its_limit() -> None:
 
 
 def test_clients_take_turns_at_the_door() -> None:
-    """One with many requests does not keep another from its first."""
+    """A client with many requests does not delay the first request of another client."""
     door = Door()
     with stage(door, worker_concurrency=1) as s, contextlib.ExitStack() as stack:
         for number, (host, name) in enumerate(
@@ -156,7 +157,7 @@ def test_clients_take_turns_at_the_door() -> None:
 
 
 def test_nobody_overtakes_the_line() -> None:
-    """Not even a request that is found in the same round as the room."""
+    """A new request does not overtake waiting requests, even in the round in which room is made."""
     door = Door()
     with stage(door, worker_concurrency=1) as s, contextlib.ExitStack() as stack:
         first, second, third = (stack.enter_context(s.call()) for _ in range(3))
@@ -174,7 +175,7 @@ def test_nobody_overtakes_the_line() -> None:
 
 
 def test_a_full_line_refuses_at_once() -> None:
-    """With a time to come back; who waits is not disturbed."""
+    """A request that finds the line full gets a 503 with Retry-After; the others wait on."""
     door = Door()
     with (
         stage(door, worker_concurrency=1, waiting=1, waiting_time=60) as s,
@@ -193,7 +194,7 @@ def test_a_full_line_refuses_at_once() -> None:
 
 
 def test_a_wait_has_an_end() -> None:
-    """Then it is 503, and the connection can go on."""
+    """A request that waits too long gets a 503, and its connection stays open."""
     door = Door()
     with (
         stage(door, worker_concurrency=1, waiting_time=0.1) as s,
@@ -211,7 +212,7 @@ def test_a_wait_has_an_end() -> None:
 
 
 def test_a_client_that_leaves_is_taken_out() -> None:
-    """Its request never reaches a worker."""
+    """The waiting request of a client that leaves never reaches a worker."""
     door = Door()
     with stage(door, worker_concurrency=1) as s, s.call() as first, s.call() as last:
         first.send(request(b"first"))
@@ -229,7 +230,7 @@ def test_a_client_that_leaves_is_taken_out() -> None:
 
 
 def test_a_new_worker_takes_from_the_line() -> None:
-    """As soon as a table has it."""
+    """A waiting request goes to a new worker as soon as the table has that worker."""
     door = Door()
     with stage(door, always(), worker_concurrency=1, slow_start=0) as s:
         s.queue(s.workers[0].entry())
@@ -245,7 +246,7 @@ def test_a_new_worker_takes_from_the_line() -> None:
 
 
 def test_with_nobody_left_the_line_is_sent_away() -> None:
-    """Whether a worker will come is not known here."""
+    """Waiting requests get a 503 when no worker serves: whether one will come is not known."""
     door = Door()
     with (
         stage(door, worker_concurrency=1, waiting_time=60) as s,
@@ -263,7 +264,7 @@ def test_with_nobody_left_the_line_is_sent_away() -> None:
 
 
 def test_a_body_waits_with_its_request() -> None:
-    """What came while it stood in line arrives whole, on a connection that is used again."""
+    """A body that arrives while its request waits reaches the worker whole."""
     door = Door()
     body = b"x" * 300_000
     with stage(door, worker_concurrency=1) as s, s.call() as first, s.call() as second:
@@ -276,7 +277,7 @@ def test_a_body_waits_with_its_request() -> None:
         until(lambda: len(s.plane.pool.waiting) == 1)
         writer = threading.Thread(target=second.send, args=(body,))
         writer.start()
-        # It is held back.
+        # The balancer has stopped reading from the client.
         until(lambda: any(not client.mask & 1 for client in s.plane.front.clients))
         door.open.release(2)
         assert first.answer().status == second.answer().status == 200
@@ -286,7 +287,7 @@ def test_a_body_waits_with_its_request() -> None:
 
 
 def test_a_client_in_line_is_not_late_when_we_do_not_read() -> None:
-    """Its body waits for a worker; a client that could send on and does not is late meanwhile."""
+    """A body that the balancer does not read is not late, but a body that does not come is."""
     door = Door()
     post = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n"
     with (
@@ -300,7 +301,7 @@ def test_a_client_in_line_is_not_late_when_we_do_not_read() -> None:
         second.send(post)
         writer = threading.Thread(target=second.send, args=(b"x" * 4_000_000,))
         writer.start()
-        # It is held back.
+        # The balancer has stopped reading from the client.
         until(lambda: any(not client.mask & 1 for client in s.plane.front.clients))
         idler.send(post)
         assert idler.answer().status == 408
@@ -312,7 +313,7 @@ def test_a_client_in_line_is_not_late_when_we_do_not_read() -> None:
 
 
 def test_a_retry_waits_for_room_at_another_worker() -> None:
-    """A worker that fails while the others are full costs a wait, not a request."""
+    """When a worker fails while the others are full, the request waits for its retry."""
     door, fall = Door(), threading.Event()
 
     def falls(conn: Conn) -> None:
@@ -328,11 +329,11 @@ def test_a_retry_waits_for_room_at_another_worker() -> None:
             until(lambda: len(s.plane.pool.waiting) == 1)
             door.open.release(2)
             assert first.answer().status == second.answer().status == 200
-        assert (len(s.workers[1].seen), s.workers[1].accepted) == (2, 2)  # a fresh connection
+        assert (len(s.workers[1].seen), s.workers[1].accepted) == (2, 2)  # a new connection
 
 
 def test_the_line_is_reported() -> None:
-    """How many wait, and how long the first of them has."""
+    """A report says how many requests wait, and how long the first of them has waited."""
     door = Door()
     with stage(door, worker_concurrency=1) as s, s.call() as first, s.call() as second:
         reporter = Reporter("b", s.plane.front, s.directory)
@@ -350,7 +351,7 @@ def test_the_line_is_reported() -> None:
 
 
 def test_a_crowd_is_served_to_the_last() -> None:
-    """Many clients, few places: everybody gets an answer and no place is taken twice."""
+    """With many clients and few places all are answered, and no worker exceeds its limit."""
     most: Counter[int] = Counter()
     lock = threading.Lock()
 

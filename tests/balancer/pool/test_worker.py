@@ -1,4 +1,4 @@
-"""The idle connections of a worker, against a plain list."""
+"""The idle connections of a worker, compared with a plain list as a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.balancer.pool.worker import Connection, Worker
 
 
 class Kept(Connection):
-    """A connection of which the test says whether it is quiet."""
+    """A connection whose `quiet` returns what the test has set."""
 
     def __init__(self, loop: Loop, silent: bool) -> None:
         ours, self.theirs = socket.socketpair()
@@ -39,7 +39,7 @@ STEPS = st.one_of(
 def test_the_last_used_connection_that_is_open_is_taken(
     steps: list[tuple[str, int]], leaves: bool
 ) -> None:
-    """Ended connections are never given out, and never most of the connections that are kept."""
+    """Ended connections are never given out, and are never most of the connections kept."""
     loop = Loop(1.0)
     worker = Worker("a", socket.AF_INET, ("127.0.0.1", 9), Bell())
     made: list[Kept] = []
