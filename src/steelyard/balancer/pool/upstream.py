@@ -16,7 +16,7 @@ MOMENT = 0.1  # seconds
 
 
 class Upstream(Connection):
-    """A connection to a worker. An idle connection stays in the loop, so its end is seen at once."""
+    """A connection to a worker. The loop watches it while it is idle, and sees its end at once."""
 
     __slots__ = ("_lease", "_rested", "connecting", "line", "mark", "requester", "reused", "worker")
 
