@@ -1,6 +1,6 @@
 """AgentLink: the link to the agent. Queues come in, reports go out, in the control thread.
 
-Of several agents, only the leader accepts balancers, so the link tries the agents in turn.
+Of several agents, only the leader listens, so the link tries the agents in turn.
 
 The link sends a report every second. It sends one at once when the data thread begins to use a new
 queue, and when a worker that is being retired has finished its last exchange. While no agent is

@@ -33,7 +33,7 @@ GONE = -1  # the connection failed: the peer is gone
 NOTHING = -2  # nothing to read now
 
 BATCH = 512
-PIPE = 1024 * 1024  # bytes; an unprivileged user may set no larger size
+PIPE = 1024 * 1024  # bytes; by default the kernel allows users no larger pipe
 UNABLE = (errno.EINVAL, errno.ENOSYS, errno.EPERM)  # splice(2) is not available
 SPLICE = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
 
