@@ -1,8 +1,8 @@
-"""Orphan: a balancer whose supervisor is gone serves on, and waits for the next supervisor.
+"""Orphan: lets a balancer whose supervisor is gone continue, and wait for the next supervisor.
 
-The end of the channel tells of the supervisor's death. From then on the balancer hands its
-listening sockets to a process of its own user that asks (handover); the next generation
-serves from them, and this balancer is told to end as at a reload.
+The end of the channel means that the supervisor is dead. From then on, the balancer gives its
+listening sockets to any process of its own user that connects to the hand-over socket (handover).
+The next generation of balancers serves from them, and this balancer is told to end as at a reload.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ log = logging.getLogger(__name__)
 
 
 class Will(NamedTuple):
-    """What a balancer needs to outlive its supervisor."""
+    """The resources that a balancer needs to outlive its supervisor."""
 
-    channel: socket.socket  # which ends with the supervisor
+    channel: socket.socket  # reaches its end when the supervisor dies
     path: Path  # of the hand-over socket
-    orphaned: Callable[[], None]  # is called when the supervisor is gone
+    orphaned: Callable[[], None]  # called when the supervisor is gone
 
 
 class Orphan(Handler):
-    """Watches the channel; made when the balancer begins to serve."""
+    """Watches the channel, from the moment the balancer begins to serve."""
 
     __slots__ = ("_plane", "_sockets", "_will")
 
@@ -44,7 +44,8 @@ class Orphan(Handler):
         plane.loop.add(will.channel.fileno(), self, IN)
 
     def on_event(self, mask: int) -> None:
-        """Nothing is said on the channel any more, so this is its end."""
+        """Open the hand-over socket. Any event is the end of the channel, as the supervisor sends
+        nothing more on it."""
         self.abort()
         self._will.orphaned()
         try:
@@ -63,7 +64,7 @@ class Orphan(Handler):
 
 
 class HandOver(Handler):
-    """Where the next supervisor gets the listening sockets."""
+    """The hand-over socket, from which the next supervisor gets the listening sockets."""
 
     __slots__ = ("_path", "_plane", "_sock", "_sockets")
 
@@ -76,7 +77,7 @@ class HandOver(Handler):
         plane.loop.add(self._sock.fileno(), self, IN)
 
     def on_event(self, mask: int) -> None:
-        with suppress(OSError):  # whoever came has gone again
+        with suppress(OSError):  # the process that connected has gone again
             heir, _ = self._sock.accept()
             with heir:
                 if not give(heir, self._open_sockets()):
@@ -91,7 +92,8 @@ class HandOver(Handler):
         self._plane.loop.drop(self._sock.fileno(), self._sock)
 
     def _open_sockets(self) -> list[socket.socket]:
-        """None when this balancer drains: it has closed its sockets, or is about to."""
+        """Return the open listening sockets, or none while this balancer is draining and closes
+        them."""
         if self._plane.front.draining:
             return []
         return [sock for sock in self._sockets if sock.fileno() >= 0]

@@ -1,9 +1,9 @@
-"""Plane: the data plane of one process. All of it runs in one thread.
+"""Plane: the data plane of one process, which runs in one thread.
 
-A plane puts the parts together: a loop, the pool of an application's workers, the front that
-clients come to, and the listeners. It also stops them without a loss. The control thread reaches
-into the data thread at three points only, each a swapped reference: `offer` (a new table), `stop`,
-and `Front.identity` (new certificates).
+A plane combines its parts: a loop, the pool of an application's workers, the front with the
+clients, and the listeners. It also stops them without losing a request. Other threads change the
+data thread's state only by assigning an attribute: in `offer` (a new table), `stop`, `replace` and
+`Front.identity` (new certificates).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from steelyard.config.settings import Gateway
 
 log = logging.getLogger(__name__)
 
-# When a balancer stops, the next request of a client that waits for nothing may be on its way, or
-# about to be: so many seconds are left for it to arrive, and its answer says that it is the last.
-# Whoever stops a gateway waits for its end; where others serve the port by now, nobody does.
+# When a balancer stops, the next request of an idle client may be on its way. These are the seconds
+# for it to arrive; its answer closes the connection. HURRIED is for a stop, where somebody waits
+# for the end of the gateway. UNHURRIED is for a reload, where other processes serve the port.
 HURRIED = 1.0
 UNHURRIED = 5.0
 
 
 class Plane:
-    """One loop, one pool and one front, from the first client to the last."""
+    """One loop, one pool and one front, from the start of a process to its end."""
 
     __slots__ = (
         "_end",
@@ -54,28 +54,28 @@ class Plane:
         self._offered: Table = EMPTY
         self._replaced = False
         self._stops = 0
-        self._end = inf  # while draining: when all that is still open is cut off
+        self._end = inf  # while draining: when the remaining connections are cut
         self._waker = Waker(self.loop, self)
         Listener(self.front, listener)
 
     def accept_from(self, listener: socket.socket) -> None:
-        """Take clients from one more socket; before `run`."""
+        """Accept clients from one more socket; call this before `run`."""
         Listener(self.front, listener)
 
     # From any thread
 
     def offer(self, table: Table) -> None:
-        """Serve from this table from now on; the bell rings when that is so."""
+        """Have the data thread use this table; the bell rings once it does."""
         self._offered = table
         self._waker.wake()
 
     def stop(self) -> None:
-        """End when the open exchanges have ended; asked again: at once."""
+        """Stop when the open exchanges have ended; a second call stops at once."""
         self._stops += 1
         self._waker.wake()
 
     def replace(self) -> None:
-        """Others serve the port: end when the clients that are here have left."""
+        """Stop when the present clients have left, because other processes serve the port."""
         self._replaced = True
         self._waker.wake()
 
@@ -92,7 +92,7 @@ class Plane:
             self.loop.close()
 
     def woken(self) -> None:
-        """Look at what other threads asked for."""
+        """Carry out the requests of other threads."""
         table = self._offered
         if table is not self.pool.table:
             self._serve_from(table)
@@ -104,7 +104,7 @@ class Plane:
             self._drain(UNHURRIED)
 
     def expired(self) -> None:
-        """The time for open exchanges is almost over, or is over."""
+        """Dismiss WebSockets shortly before the drain time ends; cut all clients off at its end."""
         if self._end > self.loop.now:
             dismiss(self.loop)
             self._waker.deadline = self._end
@@ -125,7 +125,8 @@ class Plane:
         self.loop.running = False
 
     def _drain(self, patience: float) -> None:
-        """Asked again, in more of a hurry, open exchanges still have the time they had."""
+        """Stop accepting, and close idle clients after `patience`. A second call with less patience
+        does not shorten the time for open exchanges."""
         front = self.front
         if not front.draining:
             self._leave()
@@ -147,7 +148,8 @@ class Plane:
 
 
 def _sweep_every(limits: Gateway) -> float:
-    """A quarter of the shortest limit: limits are kept to within that much."""
+    """Return the seconds between two sweeps: a quarter of the shortest time limit, within bounds.
+    A deadline is noticed at most that much too late."""
     shortest = min(
         limits.head_timeout,
         limits.idle_timeout,

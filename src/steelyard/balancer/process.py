@@ -1,4 +1,4 @@
-"""One balancer process: data thread, control thread, signals."""
+"""Process: runs one balancer process with its data thread, control thread and signals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from steelyard.errors import UsageError
 
 log = logging.getLogger(__name__)
 
-LAST_WORDS = 3.0  # seconds for the last report and the access log; the agent may be gone
+LAST_WORDS = 3.0  # seconds for the last report, and for the access log; the agent may be gone
 
 
 def run_balancer(
@@ -39,10 +39,10 @@ def run_balancer(
 ) -> None:
     """Serve clients of the listening sockets `fds` until SIGTERM or SIGINT; in the main thread.
 
-    The first signal lets open exchanges end, for at most `settings.drain`; a second one does not.
-    `begin` is called when all is there, with whether that includes a queue; it may say no.
-    With a `will` the balancer outlives its supervisor. With the token of a `board` it tells the
-    supervisor what it has done.
+    After the first signal, open exchanges have at most `settings.drain` seconds to end; a second
+    signal ends them at once. `begin` is called when the balancer is ready, with whether it has a
+    queue; if `begin` returns False, the balancer does not serve. With a `will`, the balancer
+    outlives its supervisor. With the token of a `board`, it sends its account to the supervisor.
     """
     sockets = [socket.socket(fileno=fd) for fd in fds]
     first, *others = sockets
@@ -55,7 +55,7 @@ def run_balancer(
     control = Control(plane.front, plane.offer, balancer_id, source, random.Random(), board)
     writer = _access_log(settings, plane)
     knows = control.start()
-    gc.freeze()  # what lives until the end need not be looked through again and again
+    gc.freeze()  # the garbage collector need not scan objects that live until the end
     if begin is None or begin(knows):
         if will is not None:
             Orphan(plane, sockets, will)
@@ -77,7 +77,7 @@ def _access_log(settings: Gateway, plane: Plane) -> AccessLogWriter | None:
 
 
 def fixed_queue(workers: Iterable[str]) -> Queue:
-    """A queue that never changes, from `HOST:PORT` or `HOST:PORT=WEIGHT` each."""
+    """Return a queue that never changes, from a `HOST:PORT` or `HOST:PORT=WEIGHT` per worker."""
     return Queue(
         application="fixed",
         epoch="fixed",

@@ -1,7 +1,7 @@
-"""Signals as events of the loop.
+"""Signals: delivers signals as events of the loop.
 
-SIGTERM, SIGINT    stop, soon; a second one: now
-SIGUSR2            others serve the port: end, without hurry
+SIGTERM, SIGINT    stop when open exchanges have ended; a second signal: stop at once
+SIGUSR2            stop when all clients have left, as other processes serve the port
 SIGUSR1            reopen the access log
 """
 
@@ -19,10 +19,10 @@ STOP = (signal.SIGTERM, signal.SIGINT)
 
 
 class Signals(Handler):
-    """A pipe that the interpreter writes signal numbers to.
+    """The handler of a pipe that the interpreter writes signal numbers to.
 
-    A handler in Python alone would not do: it runs between two instructions, and a signal that
-    comes just before the loop starts to wait would be seen only after the wait.
+    A signal handler in Python would not suffice: the interpreter runs it between two instructions,
+    so a signal that comes just before the loop starts to wait would be handled only after the wait.
     """
 
     __slots__ = ("_plane", "_read", "_write")
@@ -46,7 +46,7 @@ class Signals(Handler):
                 self._plane.front.access_log.reopen = True
 
     def expire(self) -> None:
-        """It waits for ever."""
+        """Do nothing: this handler has no deadline."""
 
     def abort(self) -> None:
         signal.set_wakeup_fd(-1)
@@ -58,4 +58,4 @@ class Signals(Handler):
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:
-    """The pipe has it already."""
+    """Do nothing: the interpreter has written the number to the pipe already."""

@@ -1,10 +1,10 @@
-"""The control thread: all that is not a client's data.
+"""The control thread: does all work that is not on clients' data.
 
 control             the thread itself
 agent_link          the link to the agent: queues come in, reports go out
-intake              a queue becomes a table.  resolver: names of workers → addresses
-reporter            counts become reports for the agent
-account             counts become an account for the supervisor.  pusher: sends it
+intake              makes a table from a queue.  resolver: names of workers → addresses
+reporter            makes reports for the agent from the counts
+account             makes an account for the supervisor from the counts.  pusher: sends it
 renewal             loads certificates again when their files change
 access_log_writer   writes the access log, in a thread of its own
 """

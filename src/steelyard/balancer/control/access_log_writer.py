@@ -1,8 +1,9 @@
-"""AccessLogWriter: notes → lines → a file, in a thread of its own.
+"""AccessLogWriter: formats notes as lines and writes them to a file, in a thread of its own.
 
-Lines are appended in batches, each with one write of whole lines to a file opened with O_APPEND:
-several processes may share the file, and it may be moved away at any time. SIGUSR1 has it opened
-anew. Nothing that a client sends can begin a line or end a field: it is escaped.
+The writer appends lines in batches, each with one write of whole lines to a file opened with
+O_APPEND. So several processes may share the file, and it may be moved at any time. After SIGUSR1,
+the writer opens the file again. Text from clients is escaped, so that it can neither begin a line
+nor end a field.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ EVERY = 0.25
 BATCH = 1000
 STDOUT = "-"
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-# As nginx does it: what is no printable ASCII, and what could end a quoted field.
+# Like nginx, escape octets that are not printable ASCII, and octets that could end a quoted field.
 _ESCAPES = {
     code: f"\\x{code:02X}" for code in range(256) if not 0x20 <= code < 0x7F or chr(code) in '"\\'
 }
@@ -38,7 +39,7 @@ _NO_HEAD = RequestHead(b"", b"  HTTP/1.1", True)
 
 
 def as_json(note: Note, clock: float) -> str:
-    """One object per line; `clock` is the wall clock's time at the loop's time 0."""
+    """Format a note as a JSON object; `clock` is the wall clock's time at the loop's time 0."""
     head = note.head or _NO_HEAD
     when = datetime.fromtimestamp(clock + note.began, UTC)
     line = json.dumps(
@@ -59,13 +60,13 @@ def as_json(note: Note, clock: float) -> str:
             "user_agent": _text(_field(head, b"user-agent")),
         }
     )
-    return line.replace("\x7f", "\\u007f")  # the one control character that json leaves alone
+    return line.replace("\x7f", "\\u007f")  # json does not escape this control character
 
 
 def as_combined(note: Note, clock: float) -> str:
-    """The combined log format of Apache and nginx."""
+    """Format a note in the combined log format of Apache and nginx."""
     head = note.head
-    when = datetime.fromtimestamp(clock + note.began, UTC)  # never in the words of a locale
+    when = datetime.fromtimestamp(clock + note.began, UTC)  # strftime's month depends on the locale
     stamp = f"{when:%d}/{_MONTHS[when.month - 1]}/{when:%Y:%H:%M:%S} +0000"
     line = referer = agent = "-"
     if head is not None:
@@ -87,8 +88,8 @@ class AccessLogWriter:
         self._format = FORMATS[form]
         self._access_log = access_log
         self._file = self._open()
-        self._lost = 0  # that could not be written
-        self._told = 0  # how many lost lines were told of
+        self._lost = 0  # lines that could not be written
+        self._told = 0  # lost and dropped lines that were reported in the log
         self._finished = threading.Event()
         self._thread = threading.Thread(target=self._run, name="access-log", daemon=True)
 
@@ -97,7 +98,7 @@ class AccessLogWriter:
         self._thread.start()
 
     def finish(self, timeout: float) -> None:
-        """Write what is left and end."""
+        """Write the remaining notes and end the thread."""
         self._finished.set()
         self._thread.join(timeout)
 
@@ -107,7 +108,7 @@ class AccessLogWriter:
         self.flush()
 
     def flush(self) -> None:
-        """Write all there is."""
+        """Write all waiting notes."""
         if self._access_log.reopen:
             self._access_log.reopen = False
             self._reopen()
@@ -157,8 +158,9 @@ class AccessLogWriter:
 
 
 def _protocol(head: RequestHead) -> str:
-    """What the client spoke, which is neither of ours in a request that was refused for that; the
-    text of a request in HTTP/1.0 says what its worker was told."""
+    """Return the client's version of HTTP. A request that was refused for its version has another
+    one than 1.0 and 1.1. The text of an HTTP/1.0 request is not used, because it holds the version
+    that its worker got."""
     if not head.http11:
         return "HTTP/1.0"
     said = head.text.partition(b"\r\n")[0].rpartition(b" ")[2]

@@ -1,4 +1,4 @@
-"""Account: counters → what this process has done since it began."""
+"""Account: the counts of this process since its start, for the supervisor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from steelyard.core.account import Account, Done, Own, Work
 
 
 def draw_up(front: Front, directory: Directory) -> Account:
-    """As of now; the data thread may be in the midst of a count, which the next one makes up."""
+    """Return the present account. The data thread may be counting an exchange meanwhile; the next
+    account contains its remaining counts."""
     now, pool = monotonic(), front.pool
     return Account(
         version=pool.table.version,

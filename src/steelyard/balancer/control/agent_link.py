@@ -1,10 +1,10 @@
 """AgentLink: the link to the agent. Queues come in, reports go out, in the control thread.
 
-Of several agents only the one that leads listens, so they are tried in turn, the last one first.
+Of several agents, only the leader listens, so the link tries the agents in turn.
 
-A report goes out every second, and at once when it matters: when a new queue is being served
-from, and when a worker that is being retired has finished its last exchange. While the agent is
-lost the balancer serves on from what it has.
+The link sends a report every second. It sends one at once when the data thread begins to use a new
+queue, and when a worker that is being retired has finished its last exchange. While no agent is
+linked, the balancer continues with the last queue.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ log = logging.getLogger(__name__)
 EVERY = 1.0
 BACKOFF_MIN = 0.1
 BACKOFF_MAX = 2.0
-# Agent and balancers are started together, and an agent whose modules are not compiled yet takes
-# several seconds: for so long an agent that is not there is no trouble.
+# Agent and balancers are started at the same time, and an agent whose Python modules have no
+# bytecode yet takes several seconds. For this many seconds, a missing agent is not logged.
 GRACE = 10.0
 OPEN_TIMEOUT = 5.0
-PING = 5.0  # an agent that vanished without a close is noticed within two of these
+PING = 5.0  # seconds; an agent that vanished without a close is noticed within two pings
 LARGEST_QUEUE = 16 * 2**20
 LONGEST_REASON = 123  # octets, in a Close frame (RFC 6455, 5.5)
 
 
 class AgentSource(NamedTuple):
-    """Where queues come from: from one of these agents, whichever leads."""
+    """The agents that queues can come from; the leading agent sends them."""
 
-    urls: tuple[str, ...]  # ws://HOST:PORT; http:// is understood as the same
+    urls: tuple[str, ...]  # ws://HOST:PORT; http:// means the same
     token_file: Path
-    application: str = ""  # whose queues are served from; empty: that of the first queue
+    application: str = ""  # the application to serve; empty: the application of the first queue
 
 
 class AgentLink:
@@ -64,7 +64,7 @@ class AgentLink:
         rng: random.Random,
     ) -> None:
         self._source = source
-        self._agents = deque(source.urls)  # the one to try next is the first
+        self._agents = deque(source.urls)  # the first one is tried next
         self._path = f"/v1/queue?balancer={quote(balancer, safe='')}"
         self._intake = intake
         self._reporter = reporter
@@ -72,13 +72,13 @@ class AgentLink:
         self._leaving = asyncio.Event()
         self._application = source.application
         self._served: Queue | None = None
-        self._linked = False  # in this round
-        self._troubles: list[str] = []  # of this round, since the last link
-        self._complained = ""  # the trouble that was logged last, so that it is logged once
+        self._linked = False  # an agent accepted the link in this round
+        self._troubles: list[str] = []  # the errors of this round since the last link
+        self._complained = ""  # the error logged last, so that it is logged once
         self.news = asyncio.Event()  # there is something to report now
 
     async def run(self) -> None:
-        """Until `leave`."""
+        """Keep the link up until `leave`."""
         wait = BACKOFF_MIN
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -98,7 +98,7 @@ class AgentLink:
         self.news.set()
 
     async def _round(self, *, early: bool) -> None:
-        """Try each agent once, and follow it for as long as it lasts."""
+        """Try each agent once; a link lasts as long as the agent keeps it."""
         self._troubles = []
         for _ in self._source.urls:
             if self._leaving.is_set():
@@ -109,7 +109,7 @@ class AgentLink:
             self._agents.rotate(-1)
 
     async def _visit(self, agent: str, *, early: bool) -> str:
-        """What went wrong, in the end."""
+        """Link to an agent until the link ends; return what ended it, or "" to log nothing."""
         trouble = "it closed the link"
         complained = self._complained
         try:
@@ -119,11 +119,12 @@ class AgentLink:
                 log.info("linked to the agent at %s", agent)
                 try:
                     await self._talk(link)
-                except WrongApplicationError:  # the agent shows it in its status
+                except WrongApplicationError:  # the agent shows the reason in its status
                     await link.close(OTHER_APPLICATION, _cut(self._application))
                     raise
         except WrongApplicationError as error:
-            # As if there had been no link: retries slow down, and it is said once.
+            # Treat it as if there had been no link, so that retries slow down and the error is
+            # logged once.
             self._linked, self._complained = False, complained
             trouble = str(error)
         except InvalidStatus as error:
@@ -131,11 +132,11 @@ class AgentLink:
         except StrangerError as error:
             trouble = error.message
         except (ConnectionRefusedError, NoTokenError, socket.gaierror) as error:
-            # A balancer that is started before its agent waits, and need not say so at once.
+            # A balancer that is started before its agent waits, and does not log that at once.
             trouble = "" if early and self._served is None else _in_words(error)
         except (OSError, ValueError, WebSocketException) as error:
             trouble = str(error) or type(error).__name__
-        except Exception:  # the link must outlive a bug of ours: a drain depends on it
+        except Exception:  # the link must survive a bug: draining depends on it
             log.exception("the link to the agent failed")
             trouble = "an error of ours"
         return trouble
@@ -146,7 +147,7 @@ class AgentLink:
 
         class GuardedLink(ClientConnection):
             async def handshake(self, *words: Any, **options: Any) -> None:
-                """Send nothing, the token least of all, to a server of another user."""
+                """Send nothing, and above all no token, to a server of another user."""
                 require_agent(self.transport.get_extra_info("socket"), source.token_file)
                 await super().handshake(*words, **options)
 
@@ -185,7 +186,8 @@ class AgentLink:
                 self._served, self._application = queue, queue.application
 
     def _check_application(self, queue: Queue) -> None:
-        """Else an agent's address that is mistaken would swap the workers for another's."""
+        """Refuse another application's queue. Otherwise a wrong agent address would replace the
+        workers by those of another application."""
         if self._application and queue.application != self._application:
             raise WrongApplicationError(
                 f"it leads the application {queue.application!r}, not {self._application!r}; "
@@ -209,7 +211,7 @@ class AgentLink:
         return f"it answered HTTP {status}"
 
     def _complain(self, trouble: str) -> None:
-        """Once per kind of trouble: retries come several times a second."""
+        """Log an error once until it changes, because retries come several times a second."""
         if trouble == self._complained:
             return
         self._complained = trouble
@@ -219,23 +221,23 @@ class AgentLink:
 
 
 def _cut(reason: str) -> str:
-    """As much of it as a Close frame has room for."""
+    """Cut a reason to the length that fits into a Close frame."""
     return reason.encode()[:LONGEST_REASON].decode(errors="ignore")
 
 
 def _in_words(error: Exception) -> str:
-    """The system's own words for a refused connection have a number, and no advice."""
+    """Describe an error; the system's text for a refused connection contains no advice."""
     if isinstance(error, ConnectionRefusedError):
         return "nobody listens there; is the agent running?"
     return str(error)
 
 
 class WrongApplicationError(Exception):
-    """The agent leads another application than the one that is served."""
+    """The agent leads another application than the balancer serves."""
 
 
 class NoTokenError(Exception):
-    """The agent has not written its token yet, or elsewhere."""
+    """The token file does not exist: the agent has not written it yet, or to another place."""
 
 
 def _read(token_file: Path) -> str:

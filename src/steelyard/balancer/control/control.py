@@ -1,4 +1,4 @@
-"""Control: the second thread, with an ordinary asyncio loop, for all that is not data."""
+"""Control: the second thread, with an ordinary asyncio loop, for all work not on clients' data."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from steelyard.core.queue import Queue
 
 log = logging.getLogger(__name__)
 
-FIRST_QUEUE = 3.0  # seconds; agent and balancers start together, and Python takes its time
-TEND = 0.5  # seconds between two looks at what changes with time alone
-AGAIN = 2.0  # a fixed queue is applied anew, in case a name leads elsewhere by now
+FIRST_QUEUE = 3.0  # seconds; agent and balancers start at the same time, and Python starts slowly
+TEND = 0.5  # seconds between two updates of the table by time alone
+AGAIN = 2.0  # seconds until a fixed queue is applied again, as the address of a name may change
 
 
 class Control:
-    """Feeds the data thread from an agent or from a fixed queue."""
+    """Gives the data thread tables, made from an agent's queues or from a fixed queue."""
 
     def __init__(
         self,
@@ -57,18 +57,18 @@ class Control:
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
 
     def start(self) -> bool:
-        """Begin; when this returns there is a queue to serve from, or (False) no agent.
+        """Start the thread and wait for the first queue; return False if none came in time.
 
-        Clients wait to be accepted meanwhile: a balancer that takes over a port in use would
-        otherwise answer its first ones 503.
+        Clients wait in the kernel's queue meanwhile. Otherwise, a balancer that takes over a port
+        in use would answer its first clients with 503.
         """
         self._thread.start()
         return self._intake.first.wait(FIRST_QUEUE)
 
     def finish(self, timeout: float) -> None:
-        """Send the last report to the agent and end."""
+        """Send the last report to the agent and end the thread."""
         if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # it has ended already
+            with contextlib.suppress(RuntimeError):  # the loop has ended already
                 self._loop.call_soon_threadsafe(self._leave.set)
         self._thread.join(timeout)
 
@@ -108,7 +108,7 @@ class Control:
             await asyncio.sleep(TEND)
             try:
                 self._intake.tend()
-            except Exception:  # a bug here must not end the care for all workers
+            except Exception:  # a bug must not end the updates for good
                 log.exception("the table could not be tended")
 
     async def _follow(self, source: AgentSource) -> None:

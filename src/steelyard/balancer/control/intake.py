@@ -1,4 +1,4 @@
-"""Intake: queue → table. In the control thread, where there is time to build a ring."""
+"""Intake: makes a table from a queue, in the control thread, so that no request waits for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from steelyard.core.queue import Queue
 
 
 class Intake:
-    """Applies queues. What is known is applied at once; names still to be looked up follow."""
+    """Applies queues. Workers with a known address serve at once; the others follow when their
+    names are resolved."""
 
     def __init__(
         self, offer: Callable[[Table], None], directory: Directory, resolver: Resolver
@@ -24,10 +25,10 @@ class Intake:
         self._resolver = resolver
         self._queue: Queue | None = None
         self._looking: asyncio.Task[None] | None = None
-        self.first = threading.Event()  # a queue was applied, names and all
+        self.first = threading.Event()  # a queue was applied, with its names looked up
 
     def apply(self, queue: Queue) -> None:
-        """Serve from this queue."""
+        """Offer a table for this queue, and look up names that are unknown or old."""
         self._queue = queue
         self._offer(queue)
         stale = self._resolver.stale(self._names(queue))
@@ -41,7 +42,7 @@ class Intake:
         self._hand_over(self._directory.update(queue, places, time.monotonic()))
 
     def tend(self) -> None:
-        """Serve from what time has made of the last queue."""
+        """Offer a new table if time alone has changed it since the last queue."""
         table = self._directory.tend(time.monotonic())
         if table is not None:
             self._hand_over(table)

@@ -1,4 +1,4 @@
-"""Pusher: tells the supervisor how this process stands, twice a second, in the control thread."""
+"""Pusher: sends this process's account to the supervisor twice a second, in the control thread."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from steelyard.core.account import Account
 
 log = logging.getLogger(__name__)
 
-EVERY = 0.5  # seconds: what a scrape may lack, and what a killed process takes with it
+EVERY = 0.5  # seconds; a scrape may miss the counts of this time, and a killed process loses them
 
 
 class Pusher:
-    """A line of JSON each time. A supervisor that is not there is tried again."""
+    """Sends each account as a line of JSON. If the supervisor is unreachable, it tries again."""
 
     def __init__(self, board: str, draw_up: Callable[[], Account]) -> None:
         self._name = board_name(board)
@@ -27,13 +27,13 @@ class Pusher:
         self._writer: asyncio.StreamWriter | None = None
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Push regularly, until the task is cancelled."""
         while True:
             await self.push()
             await asyncio.sleep(EVERY)
 
     async def push(self) -> None:
-        """Now."""
+        """Send the present account, and connect first if there is no connection."""
         try:
             writer = self._writer = self._writer or await self._connect()
             writer.write(self._draw_up().model_dump_json().encode() + b"\n")
@@ -41,11 +41,11 @@ class Pusher:
         except OSError as error:
             log.debug("the supervisor takes no account: %s", error)
             self._drop()
-        except Exception:  # a bug here must not end the metrics for good
+        except Exception:  # a bug must not end the metrics for good
             log.exception("no account could be drawn up")
 
     async def finish(self) -> None:
-        """The last word, once nothing is open any more."""
+        """Send the last account, after the last exchange, and close the connection."""
         await self.push()
         if self._writer is not None:
             self._writer.close()
@@ -57,7 +57,7 @@ class Pusher:
         try:
             sock.setblocking(False)
             await asyncio.get_running_loop().sock_connect(sock, self._name)
-            if peer_of(sock) != (self._parent, os.getuid()):  # an orphan's is gone
+            if peer_of(sock) != (self._parent, os.getuid()):  # not our parent: an orphan has none
                 raise OSError("a stranger has its name")
             _, writer = await asyncio.open_unix_connection(sock=sock)
         except BaseException:

@@ -1,7 +1,7 @@
-"""Renewal: certificates whose files changed are loaded again. In the control thread.
+"""Renewal: loads certificates again when their files have changed, in the control thread.
 
-New clients see the new ones; connections that are open go on with what they began with. Files
-that cannot be loaded change nothing: the ones before are shown on.
+New clients see the new certificates; open connections keep the certificate that they began with. If
+the new files cannot be loaded, the old certificates stay in use.
 """
 
 from __future__ import annotations
@@ -23,29 +23,30 @@ from steelyard.balancer.downstream.identity import (
 
 log = logging.getLogger(__name__)
 
-EVERY = 1.0  # seconds between two looks
+EVERY = 1.0  # seconds between two checks of the files
 
 
 class Renewal:
-    """Looks at the files of the certificates that clients see."""
+    """Watches the files of the certificates that clients see."""
 
     def __init__(self, front: Front, identity: Identity, pairs: Sequence[Pair]) -> None:
         self._front = front
         self._pairs = pairs
-        self._tried: Looks = identity.looks  # how the files looked when they were last loaded
+        self._tried: Looks = identity.looks  # the files' looks at the last attempt to load them
         self._last: Looks = identity.looks
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Check the files regularly, until the task is cancelled."""
         while True:
             try:
                 await asyncio.to_thread(self.look)  # the files may be on a slow disk
-            except Exception:  # a bug here must not end the care for all that comes
+            except Exception:  # a bug must not end the renewal for good
                 log.exception("the certificates could not be looked at")
             await asyncio.sleep(EVERY)
 
     def look(self) -> None:
-        """Load what changed, but not while it changes: certificate and key are two files."""
+        """Load changed files once they are the same in two checks, as a certificate and its key are
+        two files, which do not change at the same moment."""
         looks = look(self._pairs)
         settled, self._last = looks == self._last, looks
         if settled and looks != self._tried:

@@ -1,4 +1,4 @@
-"""Reporter: counters → reports of what happened since the last report that was sent."""
+"""Reporter: makes reports for the agent from the counts since the last report that was sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.core.report import BOUNDS, Report, Traffic
 
 
 class Totals(NamedTuple):
-    """What a tally said at one moment."""
+    """The counts of a tally at one moment."""
 
     requests: int = 0
     failures: int = 0
@@ -23,7 +23,7 @@ class Totals(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A report, and what becomes the new zero once it is sent."""
+    """A report, and the counts from which the next report counts once this one is sent."""
 
     report: Report
     totals: dict[Worker, Totals]
@@ -32,7 +32,7 @@ class Draft(NamedTuple):
 
 
 class Reporter:
-    """Knows what was reported. Counts of a report that could not be sent go into the next."""
+    """Remembers the reported counts. Counts of a report that was not sent go into the next."""
 
     def __init__(self, balancer: str, front: Front, directory: Directory) -> None:
         self._balancer = balancer
@@ -44,8 +44,8 @@ class Reporter:
         self._unshaken = 0
 
     def draft(self, farewell: bool = False) -> Draft:
-        """A report of now."""
-        # The version first: counts read afterwards are at least as new as the table it names.
+        """Make a report of the present counts; nothing counts as reported until `sent`."""
+        # Read the table first: counts that are read after it are at least as new as its version.
         table = self._pool.table
         totals: dict[Worker, Totals] = {}
         traffic: dict[str, Traffic] = {}
@@ -71,12 +71,13 @@ class Reporter:
         return Draft(report, totals, refused, unshaken)
 
     def sent(self, draft: Draft) -> None:
-        """The draft has left: count from there, and forget workers that are gone and done."""
+        """Note that the draft was sent: count from there, and forget workers that left the queue
+        and have no exchange and no unreported count."""
         self._reported = draft.totals
         self._refused = draft.refused
         self._unshaken = draft.unshaken
         if self._pool.table is not self._directory.latest:
-            return  # the data thread may still pick a worker that the latest queue left out
+            return  # the data thread may still choose a worker that the latest queue omits
         for worker, totals in list(draft.totals.items()):
             done = not worker.tally.inflight and totals == _totals(worker.tally)
             if done and not self._directory.listed(worker):

@@ -1,7 +1,8 @@
-"""Certificate: what is written in one, as far as a balancer asks: for whom, and until when.
+"""Certificate: reads the host names and the validity period of a certificate.
 
-No file and no clock here: bytes in, facts out. The standard library reads certificates of peers
-only; this reads just as much DER (X.690) as RFC 5280, 4.1 needs to get to these facts.
+This module uses no file and no clock: text goes in, facts come out. The standard library parses
+only certificates of peers. This module parses only the part of DER (X.690) that is needed to find
+these fields (RFC 5280, 4.1).
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ _ALTERNATIVE_NAMES = bytes.fromhex("551d11")  # 2.5.29.17
 
 
 class Certificate(NamedTuple):
-    """What a certificate says."""
+    """The host names and the validity period of a certificate."""
 
-    names: tuple[str, ...]  # of hosts, in lower case; `*.` stands for one label
+    names: tuple[str, ...]  # host names in lower case; `*.` stands for one label
     begins: datetime
     ends: datetime
 
 
 def read_certificate(pem: str) -> Certificate:
-    """The first certificate of a PEM file; those behind it are its chain."""
+    """Read the first certificate of a PEM file; the certificates behind it are its chain."""
     block = _BLOCK.search(pem)
     if block is None:
         raise MalformedError("no certificate in it")
@@ -49,7 +50,7 @@ def _read(der: bytes) -> Certificate:
 
 
 def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Tags and values, one after the other."""
+    """Yield the tag and the value of each DER element."""
     at = 0
     while at < len(data):
         tag, length, at = data[at], data[at + 1], at + 2
@@ -63,7 +64,7 @@ def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _time(tag: int, value: bytes) -> datetime:
-    """RFC 5280, 4.1.2.5: two digits of a year are 1950…2049."""
+    """Parse a time; a year of two digits is one of 1950…2049 (RFC 5280, 4.1.2.5)."""
     text = value.decode("ascii")
     if tag == _UTC_TIME:
         text = ("19" if text >= "50" else "20") + text

@@ -1,7 +1,7 @@
-"""Client: what the rest of the balancer needs of a client's connection.
+"""Client: the interface of a client's connection for the rest of the balancer.
 
-`Http1Client` is one. The listener's helpers (shedding, the connection limit, the total timeout, the
-PROXY header, the TLS handshake) know this contract only.
+`Http1Client` implements it. The listener's helpers (shedding, the connection limit, the total
+timeout, the PROXY header, the TLS handshake) use only this interface.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from steelyard.balancer.io.tls import Tls
 
 
 class Client(Downstream):
-    """A client's connection, whatever it speaks."""
+    """A client's connection, independent of its protocol."""
 
     __slots__ = ("exchange",)
 
@@ -20,41 +20,42 @@ class Client(Downstream):
 
     @property
     def trusted(self) -> bool:
-        """Whether the client is a trusted proxy that speaks for itself."""
+        """Whether the client's address, or the one a PROXY header named, is a trusted proxy's."""
         raise NotImplementedError
 
     # From the PROXY header
 
     def proxied(self, source: str | None, tls: bool, rest: bytes) -> None:
-        """A proxy told whose connection it passes on; `rest` came behind its header."""
+        """Take the client address from a PROXY header; `rest` is the data behind the header."""
         raise NotImplementedError
 
     # From the TLS handshake
 
     def secured(self, tls: Tls) -> None:
-        """The handshake is over: the rest is said over TLS."""
+        """Use TLS from now on: the handshake is complete."""
         raise NotImplementedError
 
     def unshaken(self) -> None:
-        """The handshake failed."""
+        """Close the connection: the handshake failed."""
         raise NotImplementedError
 
     def unsecured(self, data: bytes) -> None:
-        """The client speaks HTTP where TLS is spoken; `data` is what it sent."""
+        """Refuse a client that sent HTTP without TLS to a TLS port; `data` is what it sent."""
         raise NotImplementedError
 
     # From the plane
 
     def hasten(self) -> None:
-        """The balancer stops: go soon, unless a request is here; one may be on its way."""
+        """Close soon, as the balancer is stopping, unless a request is in progress. The delay lets
+        a request that is on its way arrive."""
         raise NotImplementedError
 
     # From the shedding
 
     def standing(self) -> tuple[int, float]:
-        """What the client keeps us waiting for (a rank of shedding.py), and since when."""
+        """Return what the balancer waits for (a rank of shedding.py), and since when."""
         raise NotImplementedError
 
     def shed(self) -> bool:
-        """Go, to make room; False when a request has just come."""
+        """Close, to make room; return False if a request has just arrived."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""ConnectionLimit: counts the connections of each client address, and refuses one too many."""
+"""ConnectionLimit: counts the connections of each client address, and refuses the excess."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ log = logging.getLogger(__name__)
 
 
 class ConnectionLimit:
-    """Counts connections by address. Trusted proxies are not counted: many clients share theirs.
+    """Counts connections by client address. Connections of trusted proxies are not counted, because
+    many clients share a proxy's address.
 
-    It is made only when `gateway.client_connections` is set.
+    A `ConnectionLimit` exists only if `gateway.client_connections` is set.
     """
 
     __slots__ = ("_counts", "_limit", "_members", "_warned")
@@ -24,7 +25,8 @@ class ConnectionLimit:
         self._warned = False
 
     def admit(self, client: Client) -> bool:
-        """Count a client; one too many is cut off, without an answer that would cost us more."""
+        """Count a client's connection, or reset it when its address has too many. The client gets
+        no answer, because an answer would cost more than a reset."""
         if client.trusted:
             return True
         peer = client.peer
@@ -46,7 +48,7 @@ class ConnectionLimit:
             del self._counts[peer]
 
     def _refuse(self, client: Client, peer: bytes) -> None:
-        if not self._warned:  # once: a client that does this does it often
+        if not self._warned:  # warn once: such a client tries again and again
             self._warned = True
             log.warning("%s has %d connections and gets no more", peer.decode(), self._limit)
         client.reset()

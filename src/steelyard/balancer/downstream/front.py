@@ -1,4 +1,4 @@
-"""Front: what all clients of a process share, and what is counted of them."""
+"""Front: the objects, limits and counters that all clients of a process share."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from steelyard.config.settings import Gateway
 
 
 class Entrance(Protocol):
-    """Where clients come in (listener.py)."""
+    """A source of new clients; `Listener` implements it."""
 
     def resume(self) -> None:
-        """There is room for another client."""
+        """Accept clients again: there is room for another one."""
 
     def leave(self) -> None:
-        """Let no more clients in."""
+        """Stop accepting clients, for good."""
 
 
 class Front(Shared):
-    """The clients that are here, the limits that hold for them, and the certificates they see.
+    """The connected clients, their limits, and the certificates that they see.
 
-    The control thread sets `identity`, which is looked at with each new client.
+    The control thread replaces `identity`; each new connection uses the present one.
     """
 
     __slots__ = (
@@ -52,9 +52,9 @@ class Front(Shared):
         self.settings = settings
         prefix = secrets.token_hex(6).encode()
         self.manner = Manner(settings.forwarded, settings.trusted_proxies, prefix)
-        self.proxy_protocol = settings.proxy_protocol == "on"  # trusted proxies send its header
+        self.proxy_protocol = settings.proxy_protocol == "on"  # trusted proxies send a header
         self.identity = load_identity(settings.pairs) if settings.tls_cert else None
-        self.scheme = b"http" if self.identity is None else b"https"  # that clients ask by
+        self.scheme = b"http" if self.identity is None else b"https"  # of the clients' URLs
         most, whole = settings.client_connections, settings.total_timeout
         self.connection_limit = None if most is None else ConnectionLimit(most)
         self.total_timeout = None if whole is None else TotalTimeout(self.loop, whole)
@@ -62,16 +62,17 @@ class Front(Shared):
         self.clients: set[Client] = set()
         self.patience = inf  # while draining: seconds for a client's next request to arrive
         self.unshaken = 0  # clients that did not get through the TLS handshake
-        self.own: dict[int, int] = {}  # answers of our own, by status
+        self.own: dict[int, int] = {}  # how many answers the balancer itself gave, by status
 
     def joined(self, client: Client) -> None:
-        """A client has come."""
+        """Register a client that has connected."""
         self.clients.add(client)
         if self.connection_limit is not None:
             self.connection_limit.admit(client)
 
     def left(self, client: Client) -> None:
-        """A connection ended: there may be room for another, or nothing left to wait for."""
+        """Forget a client whose connection ended, and accept others. While draining, stop the loop
+        when the last client has left."""
         self.clients.discard(client)
         if self.connection_limit is not None:
             self.connection_limit.left(client)

@@ -1,8 +1,8 @@
-"""Handshake: agrees on keys with a client over TLS, before the first request.
+"""Handshake: performs the TLS handshake with a client, before the first request.
 
-It comes after the header of a proxy, if there is one, and takes the client's place in the loop
-until both sides have keys. It has the time limit of a head, from the beginning of the connection
-on.
+The handshake follows the PROXY header, if there is one. Its handler replaces the client in the loop
+until the handshake is complete. The time limit of a head applies to the handshake, counted from the
+beginning of the connection.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from steelyard.balancer.io.tls import RECEIVE, Tls
 
 log = logging.getLogger(__name__)
 
-_RECORD = 22  # the first byte of every TLS connection (RFC 8446, 5.1); no letter of HTTP is that
+_RECORD = 22  # the first byte of every TLS connection (RFC 8446, 5.1); HTTP has no such byte
 
 
 class Handshake(Handler):
-    """Agrees on keys with one client."""
+    """The TLS handshake with one client."""
 
     __slots__ = ("_begun", "_client", "_tls")
 
     def __init__(self, client: Client, tls: Tls, early: bytes) -> None:
         self._client = client
         self._tls = tls
-        self._begun = False  # the client said something
+        self._begun = False  # the client has sent a byte
         self.deadline = client.deadline
         client.loop.replace(client.fd, self)
         if early:
@@ -79,7 +79,8 @@ class Handshake(Handler):
             client.secured(self._tls)
 
     def _not_tls(self, data: bytes) -> None:
-        """Most likely HTTP, whose client is told so; anything else is only cut off."""
+        """Refuse a client that sent no TLS: bytes that look like HTTP get an answer in HTTP, any
+        other bytes only a close."""
         client = self._client
         if data[:1].isalpha():
             client.loop.replace(client.fd, client)
@@ -88,9 +89,10 @@ class Handshake(Handler):
             self._fail("not TLS")
 
     def _fail(self, reason: str) -> None:
-        """Nothing to be excited about: scanners and old clients do it all the time."""
+        """Close the connection. The log level is debug, as port scanners and old clients fail
+        often."""
         client = self._client
-        if not self._begun:  # it only looked whether the port is open
+        if not self._begun:  # the client only checked whether the port is open
             client.close()
             return
         log.debug("no TLS with %s: %s", client.peer.decode(), reason)

@@ -15,7 +15,7 @@ cdef int BROKEN, IN, OUT
 cdef int OPENING, SERVING, ENDING, TUNNELLING
 cdef double ASK_AFTER
 
-# Methods of the base classes are not declared again (see exchange.pxd).
+# The methods of the base classes are not declared again; exchange.pxd says why.
 @cython.final
 cdef class Http1Client(Client):
     cdef Front _front

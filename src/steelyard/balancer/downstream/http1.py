@@ -1,8 +1,8 @@
 """Http1Client: one connection of a client; it reads heads, and has one exchange at a time.
 
-Pipelined requests wait in `buffer` and are answered in order. What comes before the first request
-(PROXY header, handshake), instead of a next one (tunnel) and after the last one (lingering close)
-is not its business: each of these takes its place in the loop.
+Pipelined requests wait in `buffer` and are answered in order. Other handlers replace the client in
+the loop before the first request (PROXY header, TLS handshake), after a switch of protocols
+(tunnel) and after the last request (lingering close).
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from steelyard.balancer.io.octets import cut
 from steelyard.balancer.io.stream import Stream
 from steelyard.balancer.io.tls import Tls
 
-# A client that has ended its side is asked whether it is still there (docs/decisions, 9) when
-# the answer takes longer than this; most answers come sooner and are the question themselves.
+# A client that half-closed its connection may be gone. If the answer takes longer than this, in
+# seconds, the balancer sends the client an interim answer, which a client that is gone answers
+# with a reset (docs/decisions, 9). Most answers come sooner, and serve the same purpose.
 ASK_AFTER = 1.0
 STILL_THERE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -58,7 +59,7 @@ class Http1Client(Client):
         self._phase = SERVING
         rate = front.settings.body_rate
         self._rate = None if rate is None else MinimumRate(rate)
-        self._seen = 0  # how much of `buffer` was searched for the end of a head
+        self._seen = 0  # bytes of `buffer` that were searched for the end of a head
         self._served = False
         self._turning = False
         self.buffer = b""
@@ -79,7 +80,7 @@ class Http1Client(Client):
 
     @property
     def trusted(self) -> bool:
-        """Whether the client is a trusted proxy that speaks for itself."""
+        """Whether the client's address, or the one a PROXY header named, is a trusted proxy's."""
         return self._origin.trusted
 
     # From the loop
@@ -112,17 +113,17 @@ class Http1Client(Client):
             exchange.on_client_late()
 
     def abort(self) -> None:
-        """The client is gone."""
+        """Cancel the exchange and close: the client is gone, or must go."""
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
-            self.tls = None  # no end over TLS that would make a cut answer look complete
+            self.tls = None  # no close_notify, which would make a cut answer look complete
             exchange.cancel()
         self.close()
 
     # From the exchange
 
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
-        """Send an answer of our own, which says why no worker's answer came."""
+        """Send an answer of our own that says why no worker answered."""
         exchange = self.exchange
         head = self._refused_head() if exchange is None else exchange.forward.head
         name = b"" if head is None else head.request_id
@@ -131,7 +132,7 @@ class Http1Client(Client):
         self._answer(status, text, keep, head)
 
     def answer_options(self, head: RequestHead, keep: bool) -> None:
-        """Answer an OPTIONS request that is for us."""
+        """Answer an OPTIONS request that is addressed to the balancer."""
         text = options(self._front.date.line(), keep=keep, request_id=head.request_id)
         self._answer(200, text, keep, head)
 
@@ -146,7 +147,7 @@ class Http1Client(Client):
             self.abort()
 
     def hurry(self) -> None:
-        """It is the client's turn: start its time limit for the next byte, and its minimum rate."""
+        """Start the time limit for the client's next byte, and check the minimum rate from now."""
         now = self.loop.now
         limit = now + self._front.limits.body_timeout
         if self._rate is None:
@@ -157,7 +158,7 @@ class Http1Client(Client):
         self.deadline = self._rate.bound(limit)
 
     def finished(self, keep: bool) -> None:
-        """The exchange is over: go on with the next request, or end."""
+        """End the exchange. `keep`: serve the next request; otherwise close the connection."""
         self.exchange = None
         self._served = True
         if not keep:
@@ -166,16 +167,16 @@ class Http1Client(Client):
             self._turn()
 
     def give_up(self) -> bytes:
-        """Leave the connection to a tunnel; the bytes that came early belong to it."""
+        """Hand the connection over to a tunnel; return the bytes received behind the request."""
         self.exchange = None
         self._phase = TUNNELLING
         early, self.buffer = self.buffer, b""
         return early
 
     def cut(self, reset: bool) -> None:
-        """End in the middle of an answer, so that the client notices."""
+        """Close the connection within an answer, so that the client notices the truncation."""
         self.exchange = None
-        self.tls = None  # no end over TLS: the cut shows there as well
+        self.tls = None  # no close_notify: the cut must show over TLS as well
         if reset:
             self.reset()
         else:
@@ -184,7 +185,8 @@ class Http1Client(Client):
     # From the PROXY header
 
     def proxied(self, source: str | None, tls: bool, rest: bytes) -> None:
-        """A proxy told whose connection it passes on; its client may deserve less trust."""
+        """Take the client address from a PROXY header; that client may be less trusted than the
+        proxy."""
         front = self._front
         if source is not None:
             self._origin = front.manner.origin(source, b"https" if tls else front.scheme)
@@ -201,37 +203,39 @@ class Http1Client(Client):
     # From the handshake
 
     def secured(self, tls: Tls) -> None:
-        """The handshake is over; the first request may be here already."""
+        """Use TLS from now on, and read: the first request may be here already."""
         self.tls = tls
         self._phase = SERVING
         self.deadline = self.loop.now + self._front.limits.head_timeout
         self._read()
 
     def unshaken(self) -> None:
-        """The handshake failed."""
+        """Count the failed handshake and close the connection."""
         self._front.unshaken += 1
         self.close()
 
     def unsecured(self, data: bytes) -> None:
-        """The client speaks HTTP where TLS is spoken: tell it so in HTTP."""
+        """Refuse, in plain HTTP, a client that sent HTTP without TLS to a TLS port."""
         self._phase = SERVING
-        self.buffer = data  # by which the access log names the request
+        self.buffer = data  # the access log reads the request from here
         self.refuse(400, "this port speaks TLS: ask for https://, not http://", False, False)
 
     # From the plane
 
     def hasten(self) -> None:
-        """The balancer stops: go soon, unless a request is here; one may be on its way."""
+        """Close soon, as the balancer is stopping, unless a request is in progress. The delay lets
+        a request that is on its way arrive."""
         if self.exchange is None and self._phase == SERVING:
             self.deadline = min(self.deadline, self.loop.now + self._front.patience)
 
     def standing(self) -> tuple[int, float]:
-        """What the client keeps us waiting for (shedding.py), and since when."""
+        """Return what the balancer waits for (a rank of shedding.py), and since when."""
         limits, exchange = self._front.limits, self.exchange
         if self.deadline == inf or self._phase == TUNNELLING:
             return NEEDED, inf
         if self.pending or exchange is not None:
-            # With a minimum rate, that ends slow clients, and its deadlines do not tell since when.
+            # A minimum rate, if set, ends slow clients; the deadline then does not tell how long
+            # a client has been slow.
             waits = bool(self.pending) or not self.eof
             since = self.deadline - limits.body_timeout
             return (BODY, since) if waits and self._rate is None else (NEEDED, inf)
@@ -242,7 +246,7 @@ class Http1Client(Client):
         return HEAD, self.deadline - limits.head_timeout
 
     def shed(self) -> bool:
-        """Go, to make room; False when a request has just come."""
+        """Close, to make room; return False if a request has just arrived."""
         if self.exchange is None and self._phase == SERVING:
             self._read()
             if self.open and self.exchange is not None:
@@ -252,7 +256,7 @@ class Http1Client(Client):
 
     def close(self) -> None:
         if self.open:
-            Stream.close(self)  # compiled methods know no super()
+            Stream.close(self)  # a compiled method cannot use super()
             self._front.left(self)
 
     # Reading
@@ -278,14 +282,14 @@ class Http1Client(Client):
             if len(self.buffer) >= WINDOW:
                 self.pause()
         elif self._phase == SERVING:
-            if not self.buffer and not self.pending:  # it has an answer to read first
+            if not self.buffer and not self.pending:  # a client with pending bytes must read first
                 self.deadline = self.loop.now + self._front.limits.head_timeout
             data = self.loop.taken(count)
             self.buffer = self.buffer + data if self.buffer else data
             self._turn()
 
     def _take_end(self) -> None:
-        """The client will send no more; it may still read (a half-closed connection)."""
+        """Handle the end of the client's bytes; the client may still read (half-closed)."""
         self.eof = True
         self.pause()
         exchange = self.exchange
@@ -295,7 +299,8 @@ class Http1Client(Client):
             self.close()
 
     def _half_closed(self, exchange: Exchange) -> None:
-        """Gone, or only done with sending? A FIN does not tell (docs/decisions, 9)."""
+        """Handle a FIN within an exchange as `gateway.half_close` says, because a FIN does not tell
+        whether the client is gone or has only finished sending (docs/decisions, 9)."""
         manner = self._front.settings.half_close
         if not exchange.forward.done or manner == "abort":
             self.abort()
@@ -303,7 +308,8 @@ class Http1Client(Client):
             self.deadline = self.loop.now + ASK_AFTER
 
     def _ask(self, exchange: Exchange) -> None:
-        """Send what every client of HTTP/1.1 must bear; one that is gone answers with a reset."""
+        """Send a 100 (Continue), which every HTTP/1.1 client must accept at any time; the kernel of
+        a client that is gone answers with a reset."""
         waits = exchange.forward.head.http11 and exchange.answer.head is None
         if waits and not self.send(STILL_THERE):
             self.abort()
@@ -316,7 +322,7 @@ class Http1Client(Client):
     # One request after the other
 
     def _turn(self) -> None:
-        """Begin as many requests as are here, as long as each is answered at once."""
+        """Begin the requests in the buffer, one after the other, while each is answered at once."""
         self._turning = True
         while self.buffer and self._phase == SERVING and not self.pending:
             if self.exchange is not None or not self._begin():
@@ -326,7 +332,8 @@ class Http1Client(Client):
             self._wait()
 
     def _begin(self) -> bool:
-        """Begin the request at the front of the buffer; False when its head is not all here."""
+        """Begin the request at the front of the buffer; return False if its head is incomplete or
+        malformed."""
         front = self._front
         reader = front.reader
         if not self._seen and self.buffer.startswith(b"\r"):
@@ -362,9 +369,9 @@ class Http1Client(Client):
         return True
 
     def _wait(self) -> None:
-        """Nothing can be begun: wait for the client to read, or to send the next request."""
+        """Wait for the client to read pending bytes, or to send the next request."""
         if self.pending:
-            if self.deadline == inf:  # otherwise whatever the client sends would buy it time
+            if self.deadline == inf:  # sending must not extend the time limit to read
                 self.hurry()
             if len(self.buffer) >= WINDOW:
                 self.pause()
@@ -405,13 +412,13 @@ class Http1Client(Client):
         if not self.pending:
             self._linger()
             return
-        self.deadline = inf  # the last window, if there was one, is over
+        self.deadline = inf  # start a new period of the minimum rate
         self.hurry()
         if not self.eof:
             self.resume()
 
     def _refused_head(self) -> RequestHead | None:
-        """What is known of a request that did not become an exchange."""
+        """Return the readable part of the head of a request that did not become an exchange."""
         head = read_refused(self.buffer)
         if head is not None:
             head.request_id = self._origin.request_id(head)
@@ -432,6 +439,6 @@ class Http1Client(Client):
 
 
 def _local_address(sock: socket.socket) -> bytes:
-    """The address that a client connected to."""
+    """Return the local address and port that a client connected to."""
     host, port = sock.getsockname()[:2]
     return f"[{host}]:{port}".encode() if ":" in host else f"{host}:{port}".encode()

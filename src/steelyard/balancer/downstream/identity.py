@@ -1,6 +1,6 @@
-"""Identity: the certificates that a balancer shows, chosen by the name that a client asks for.
+"""Identity: the certificates of a balancer, chosen by the host name that a client sends (SNI).
 
-Loaded whole or not at all: whoever holds an identity holds one that works.
+An identity is loaded completely or not at all, so every `Identity` object is usable.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from typing import NamedTuple
 from steelyard.balancer.downstream.certificate import Certificate, read_certificate
 from steelyard.errors import Fault, MalformedError, SteelyardError
 
-Pair = tuple[Path, Path]  # the files of a certificate with its chain, and of its key
-Looks = tuple[tuple[int, ...], ...]  # of all files: what tells one content from another
+Pair = tuple[Path, Path]  # the file of a certificate with its chain, and its key file
+Looks = tuple[tuple[int, ...], ...]  # per file: facts that change with the content
 
 # Mozilla's intermediate profile (wiki.mozilla.org/Security/Server_Side_TLS, 5.7) without DHE, which
-# is slow and wants parameters of its own. All are good, so the client chooses: it knows whether
-# its machine is faster at AES or at ChaCha20. Those of TLS 1.3 are OpenSSL's own.
+# is slow and needs parameters of its own. All these ciphers are secure, so the client's preference
+# decides: it knows whether its machine is faster at AES or at ChaCha20. The ciphers of TLS 1.3 are
+# OpenSSL's defaults.
 _CIPHERS = ":".join(
     f"ECDHE-{signed}-{cipher}"
     for cipher in ("AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305")
@@ -31,18 +32,18 @@ _PROTOCOLS = ["http/1.1"]
 
 
 class CertificateError(SteelyardError):
-    """A certificate or its key cannot be used; perhaps it is just being replaced."""
+    """A certificate or its key cannot be used; perhaps somebody is replacing its file just now."""
 
     fault = Fault.USER
     retry = True
 
 
 class _EncryptedError(Exception):
-    """The key wants a password."""
+    """The private key is encrypted with a password."""
 
 
 class Shown(NamedTuple):
-    """A certificate, its file, and the context that shows it."""
+    """A certificate, its file, and the TLS context that uses it."""
 
     file: Path
     certificate: Certificate
@@ -50,18 +51,18 @@ class Shown(NamedTuple):
 
 
 class Identity:
-    """Contexts by name. The first certificate is for whoever names no host that we know."""
+    """TLS contexts by host name. A client that sends no known host name gets the first one."""
 
     def __init__(self, shown: Sequence[Shown], looks: Looks) -> None:
         self.shown = tuple(shown)
-        self.looks = looks  # before they were read
-        self.context = self.shown[0].context  # where every handshake begins
+        self.looks = looks  # of the files, taken before they were read
+        self.context = self.shown[0].context  # every handshake begins with this context
         self._by_name = _by_name(self.shown)
         if len(self.shown) > 1:
             self.context.sni_callback = self._choose
 
     def named(self, name: str) -> ssl.SSLContext:
-        """The one for this host; a name itself goes before a wildcard (RFC 6125, 6.4.3)."""
+        """Return the context for a host; an exact name precedes a wildcard (RFC 6125, 6.4.3)."""
         name = name.lower()
         found = self._by_name.get(name) or self._by_name.get("*." + name.partition(".")[2])
         return found or self.context
@@ -72,9 +73,10 @@ class Identity:
 
 
 def hush(unraisable: sys.UnraisableHookArgs) -> None:
-    """For `sys.unraisablehook`: a name that is not ASCII ends its handshake, which is enough.
+    """Suppress, as `sys.unraisablehook`, the traceback for an SNI name that is not ASCII.
 
-    The `ssl` module would print a traceback as well, and anybody could fill a log with them.
+    Such a name ends its handshake. The `ssl` module would print a traceback as well, so that
+    anybody could fill a log with tracebacks.
     """
     if not isinstance(unraisable.exc_value, UnicodeDecodeError) or not isinstance(
         unraisable.object, bytes
@@ -83,18 +85,18 @@ def hush(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def load_identity(pairs: Sequence[Pair]) -> Identity:
-    """Everything that is to be shown, or a CertificateError."""
+    """Load all certificates and keys, or raise a CertificateError."""
     looks = look(pairs)
     return Identity([_load(certificate, key) for certificate, key in pairs], looks)
 
 
 def look(pairs: Sequence[Pair]) -> Looks:
-    """How the files look now."""
+    """Return the facts that tell whether a file has changed, for all files."""
     return tuple(_look(file) for pair in pairs for file in pair)
 
 
 def _look(file: Path) -> tuple[int, ...]:
-    """Links are followed, for they are what certbot and Kubernetes change."""
+    """Stat a file, following symbolic links, because certbot and Kubernetes replace links."""
     try:
         found = os.stat(file)
     except OSError:
@@ -103,7 +105,7 @@ def _look(file: Path) -> tuple[int, ...]:
 
 
 def concerns(identity: Identity, now: datetime | None = None) -> Iterator[str]:
-    """What clients will not like, a sentence each."""
+    """Yield a sentence for each problem that clients will have with a certificate."""
     now = now or datetime.now(UTC)
     for place, (file, certificate, _) in enumerate(identity.shown):
         if certificate.ends < now:
@@ -115,7 +117,7 @@ def concerns(identity: Identity, now: datetime | None = None) -> Iterator[str]:
 
 
 def _by_name(shown: Sequence[Shown]) -> Mapping[str, ssl.SSLContext]:
-    """The first certificate for a name counts."""
+    """Map host names to contexts; the first certificate with a name gets it."""
     every = [(name, one.context) for one in shown for name in one.certificate.names]
     return dict(reversed(every))
 

@@ -1,8 +1,9 @@
-"""LingeringClose: a connection that ends by our will is closed in two steps (RFC 9112, 9.6).
+"""LingeringClose: closes a connection in two steps, when the balancer ends it (RFC 9112, 9.6).
 
-We have stopped sending; what still comes is read and forgotten, because closing with unread bytes
-makes the kernel send a reset, which can destroy the answer on its way. This handler takes the
-client's place in the loop until the client has closed too, or has had its time.
+First the balancer shuts down its sending side. Then this handler reads and discards the client's
+bytes, because a close with unread bytes makes the kernel send a reset, which can destroy an answer
+on its way. The handler replaces the client in the loop until the client has closed too, or until
+a time limit is over.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import socket
 from steelyard.balancer.io.loop import IN, Handler
 from steelyard.balancer.io.stream import Stream
 
-PAUSE = 2.0  # without a byte or the client's own close
+PAUSE = 2.0  # seconds without a byte from the client or its close
 WHOLE = 30.0
 
 
 class LingeringClose(Handler):
-    """Reads a client's connection to its end."""
+    """Reads and discards a client's bytes until the client closes."""
 
     __slots__ = ("_client", "_last")
 

@@ -1,4 +1,4 @@
-"""Listener: takes clients from a listening socket that this process was given."""
+"""Listener: accepts clients from a listening socket that this process inherited."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from steelyard.balancer.io.loop import IN, Handler
 
 log = logging.getLogger(__name__)
 
-# The connection that failed is gone; the next one may be fine.
+# Errors of accept that concern only one connection; the next connection may be fine.
 _PASSING = frozenset({errno.ECONNABORTED, errno.EPROTO, errno.EPERM, errno.EINTR})
-# What the kernel takes for a client before the client's window allows it to be sent. By default it
-# is all that the send buffer holds, up to 4 MiB: a thousand slow readers would use up the memory of
-# all TCP connections of the machine. A fast reader does not notice. Accepted sockets inherit it.
+# Bytes that the kernel buffers for a client before the client's window allows them to be sent. By
+# default the kernel fills the send buffer, up to 4 MiB: a thousand slow readers would use up the
+# TCP memory of the whole machine. The limit does not slow fast readers down. Accepted sockets
+# inherit it.
 UNSENT = 128 * 1024
 
 
 class Listener(Handler):
-    """Our share of the port. Others hold the same socket, so it is closed, never shut down."""
+    """The handler of a listening socket. Other processes hold the same socket, so the listener
+    closes it and never shuts it down."""
 
     __slots__ = ("_accepting", "_front", "_shed", "_sock", "_warned")
 
@@ -47,7 +49,7 @@ class Listener(Handler):
             self._take()
 
     def _take(self) -> None:
-        """Accept the clients that wait, as long as there is room."""
+        """Accept the clients in the kernel's queue, as long as there is room."""
         front = self._front
         while len(front.clients) < front.settings.connections:
             try:
@@ -68,22 +70,22 @@ class Listener(Handler):
         self._front.loop.drop(self._sock.fileno(), self._sock)
 
     def resume(self) -> None:
-        """There is room again."""
+        """Accept clients again, unless the balancer is stopping: there is room."""
         if not self._accepting and not self._front.draining:
             self._accepting = True
             self.deadline = inf
             self._front.loop.unpark(self._sock.fileno(), IN)
 
     def leave(self) -> None:
-        """Accept the clients that wait already, then no more. When all processes that hold the
-        socket have left it, the kernel refuses the next client instead of letting it wait."""
+        """Accept the clients in the kernel's queue, then close the socket. When all processes that
+        hold the socket have closed it, the kernel refuses new clients instead of queueing them."""
         if self._accepting:
             self._take()
         self._pause()
         self._front.loop.drop(self._sock.fileno(), self._sock)
 
     def _admit(self, sock: socket.socket, peer: str) -> None:
-        """A client that cannot be taken in must not take the listener down with it."""
+        """Create the client's connection. An error of one client must not end the listener."""
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -93,7 +95,7 @@ class Listener(Handler):
             sock.close()
 
     def _out_of(self, error: OSError) -> None:
-        """No file descriptor or memory."""
+        """Close clients that can be spared: accept failed for want of descriptors or memory."""
         if not self._warned:
             self._warned = True
             log.warning("cannot accept clients for now: %s", error)
@@ -101,7 +103,8 @@ class Listener(Handler):
             self._look_away()
 
     def _look_away(self) -> None:
-        """Level-triggered epoll would spin: leave clients waiting a while."""
+        """Leave clients in the kernel's queue for a while. The socket leaves epoll meanwhile:
+        level-triggered epoll would report it over and over."""
         self._pause()
         self.deadline = self._front.loop.now + BREATH
 

@@ -1,19 +1,20 @@
-"""MinimumRate: whether a body moves fast enough; made only when `gateway.body_rate` is set.
+"""MinimumRate: checks whether a body moves fast enough; exists only if `gateway.body_rate` is set.
 
-A pause limit alone lets a client hold a worker for hours with a byte now and then. Bytes are
-counted over periods: while it is the client's turn, each period must see its share of bytes. Times
-in which the client could not move, because a worker was slow, do not count: the period begins anew.
+With only a limit on pauses, a client could occupy a worker for hours by sending a byte now and
+then. So bytes are counted over periods: while the balancer waits for the client, a minimum number
+of bytes must move in each period. Time in which the client could not move bytes because a worker
+was slow does not count: a new period begins after it.
 """
 
 from __future__ import annotations
 
 from math import inf
 
-PERIOD = 5.0  # seconds; also the grace before a body is judged at all
+PERIOD = 5.0  # seconds; no body is judged before its first period is over
 
 
 class MinimumRate:
-    """The present period of one client."""
+    """The byte count of one client in the present period."""
 
     __slots__ = ("_bytes", "_end", "_least")
 
@@ -23,7 +24,7 @@ class MinimumRate:
         self._end = inf
 
     def begin(self, now: float) -> None:
-        """It is the client's turn from now on."""
+        """Begin a period: the balancer waits for the client from now on."""
         self._end = now + PERIOD
         self._bytes = 0
 
@@ -32,11 +33,11 @@ class MinimumRate:
         self._bytes += count
 
     def bound(self, limit: float) -> float:
-        """The end of the present period, or the limit if that is earlier."""
+        """Return the end of the present period, or `limit` if that is earlier."""
         return min(limit, self._end)
 
     def kept(self, now: float) -> bool:
-        """Whether a period is over and had its share of bytes; then the next one has begun."""
+        """Return whether the period is over and enough bytes moved; if so, begin the next one."""
         if now < self._end or self._bytes < self._least:
             return False
         self.begin(now)

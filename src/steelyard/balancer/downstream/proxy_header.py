@@ -1,7 +1,7 @@
-"""ProxyHeader: waits for the header that a trusted proxy sends first, in the PROXY protocol.
+"""ProxyHeader: reads the PROXY protocol header, which a trusted proxy sends first.
 
-It takes the client's place in the loop until the header is complete, so connections without one
-pay nothing.
+This handler replaces the client in the loop until the header is complete, so connections without a
+header pay nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class ProxyHeader(Handler):
-    """Waits for the header of one connection."""
+    """Reads the PROXY header of one connection."""
 
     __slots__ = ("_client", "_data")
 

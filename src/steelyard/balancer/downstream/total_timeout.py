@@ -1,7 +1,8 @@
 """TotalTimeout: ends exchanges that take longer than `gateway.total_timeout` as a whole.
 
-All exchanges have the same time, so they come due in the order in which they began: a dict that
-remembers its order is all the timer that is needed. It is made only when the limit is set.
+All exchanges have the same time limit, so they come due in the order in which they began. Hence a
+dict, which keeps its insertion order, serves as the timer queue. A `TotalTimeout` exists only if
+the limit is set.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from steelyard.balancer.io.loop import Loop, Waker
 
 
 class TotalTimeout:
-    """When the present exchange of each client must be over."""
+    """The deadlines of the clients' present exchanges."""
 
     __slots__ = ("_due", "_limit", "_loop", "_waker")
 
@@ -24,7 +25,7 @@ class TotalTimeout:
         self._waker = Waker(loop, self)
 
     def began(self, client: Client) -> None:
-        """Start the time of a client's new exchange: it comes due last."""
+        """Start the time limit of a client's new exchange, which comes due last."""
         self._due.pop(client, None)
         self._due[client] = due = self._loop.now + self._limit
         if self._waker.deadline == inf:
@@ -38,7 +39,7 @@ class TotalTimeout:
         """Do nothing: only the deadline of the waker is used."""
 
     def expired(self) -> None:
-        """End the exchanges that are due. A client whose exchange ended in time has none."""
+        """End the exchanges that are due; skip the clients whose exchange ended in time."""
         while self._due:
             client, due = next(iter(self._due.items()))
             if due > self._loop.now:

@@ -1,8 +1,8 @@
 """Answer: one answer on its way from the worker's bytes to the client's.
 
-No socket here: bytes in, bytes out. Interim answers (1xx) pass through before the final one;
-the final one's body is framed as the client's version of HTTP can understand it. A 101 is the
-last thing we understand: whatever is behind it is passed on as it is.
+This module has no socket: bytes go in, bytes come out. Interim answers (1xx) pass through before
+the final answer. The final answer's body gets a framing that the client's version of HTTP
+understands. Bytes behind a 101 belong to another protocol and are passed on unchanged.
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ class Answer:
         self.begin(request, reader, date)
 
     def begin(self, request: RequestHead, reader: Reader, date: Date) -> None:
-        """What `__init__` does (see `RequestHead.begin`)."""
+        """Do the work of `__init__`; `RequestHead.begin` says why."""
         self._request = request
         self._reader = reader
         self._date = date
-        self._inbox = b""  # the beginning of a head
+        self._inbox = b""  # the bytes of an incomplete head
         self._body: Body | None = None
-        self._chunked = False  # towards the client
-        self._rest = False  # the worker sent more than its answer
-        self.head: AnswerHead | None = None  # of the final answer
-        self.head_size = 0  # as the client got it
+        self._chunked = False  # the client gets the body in chunked coding
+        self._rest = False  # the worker sent bytes behind the end of its answer
+        self.head: AnswerHead | None = None  # the head of the final answer, or of a 101
+        self.head_size = 0  # bytes of the head as it was sent to the client
         self.done = False
         self.keep = False  # the client's connection outlives this answer
-        self.behind = b""  # what came with the head of a 101, of the protocol behind it
-        self.switched = False  # to the protocol that the client asked for
-        self.until_close = False  # the client sees the end only by the connection's end
+        self.behind = b""  # bytes of the new protocol that came together with the head of a 101
+        self.switched = False  # the worker agreed to the protocol that the client asked for
+        self.until_close = False  # only the close of its connection tells the client the end
 
     def reusable(self) -> bool:
         """Whether the worker's connection can carry another exchange after this one."""
         return self.done and not self._rest and self.head is not None and self.head.keep
 
     def feed(self, data: Buffer, closing: bool) -> Buffer:
-        """Bytes of the worker → bytes for the client, whose connection may be `closing`."""
+        """Turn the worker's bytes into bytes for the client; `closing`: its connection must end."""
         if self.head is not None:
             return self._relay(data)
         seen = len(self._inbox)
@@ -94,19 +94,20 @@ class Answer:
         return out + start if out else start  # after interim answers
 
     def left(self) -> int:
-        """How many bytes are still to come that need not be looked at."""
+        """Return how many bytes of a body of known length are still to come."""
         body = self._body
         return body.left if isinstance(body, LengthBody) and not self.done else 0
 
     def passed(self, size: int) -> None:
-        """So many of those went by."""
+        """Count body bytes that went from the worker to the client without passing `feed`."""
         body = self._body
         if isinstance(body, LengthBody):
             body.passed(size)
             self.done = body.done
 
     def end(self) -> bytes:
-        """The worker closed its connection: the end of an endless answer, or a cut one."""
+        """Take the close of the worker's connection as the end of a body that has no length; raise
+        an error for any other body, which is incomplete."""
         if not isinstance(self._body, EndlessBody):
             raise BadMessageError(502, "the worker's answer was cut")
         self.done = True
@@ -124,7 +125,7 @@ class Answer:
         return switching(head, self._request)
 
     def _open(self, head: AnswerHead, closing: bool, data: bytes) -> bytes:
-        """The final answer's head, and what is here of its body."""
+        """Return the final answer's head for the client, with the body bytes that are here."""
         request = self._request
         self.head = head
         self.keep = request.keep and not closing

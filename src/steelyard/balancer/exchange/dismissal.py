@@ -1,5 +1,5 @@
-"""Dismissal: tunnels that will be cut soon are closed before, where their protocol has a message
-for it (`Tunnel.dismiss`)."""
+"""Dismissal: sends a Close frame on the tunnels that will be cut soon, if they carry a WebSocket
+(`Tunnel.dismiss`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTICE = 5.0  # seconds before the balancer's end in which tunnels are dismissed
 
 
 def dismiss(loop: Loop, workers: Collection[Worker] | None = None) -> None:
-    """Close all WebSockets, or only those with these workers; each is dismissed once."""
+    """Dismiss all WebSockets, or only the WebSockets with these workers, each of them once."""
     count = 0
     for handler in loop.handlers():
         if isinstance(handler, Side) and isinstance(handler.stream, Upstream):

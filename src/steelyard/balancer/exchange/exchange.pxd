@@ -20,8 +20,8 @@ cdef double FAILED
 cdef Py_ssize_t FRONT, LARGE
 cdef Py_ssize_t WINDOW
 
-# The methods of `Requester` are not declared again: Cython would take that, in a final class, for
-# a change of final methods.
+# The methods of `Requester` are not declared again: in a final class, Cython would treat a second
+# declaration as a change of final methods.
 @cython.final
 cdef class Exchange(Requester):
     cdef double _began

@@ -1,16 +1,16 @@
-"""Exchange: one request's life.
+"""Exchange: the life of one request.
 
     start ──► connecting ──► sending ──► answering ──► complete
                ▲    │           │            │
-               └────┴── retry ──┘            ├──► cut: the client sees a broken answer
-                          │                  └──► tunnel: both agreed to another protocol
+               └────┴── retry ──┘            ├──► cut: the client sees a truncated answer
+                          │                  └──► tunnel: both sides switch protocols
                           └──► refuse: 502, 503, 504, as nothing was relayed yet
 
-At any point the client may leave (cancel). A request is tried again only while nothing of it has
-left us, or while it is idempotent, nothing was answered and all of it is still at hand.
+At any point the client may leave (cancel). A request is tried again only if none of its bytes were
+sent to a worker, or if it is idempotent, no answer has begun and all its bytes are still kept.
 
-Back-pressure: whoever has bytes pending stops the other side from being read, so at most one
-receive is kept per direction.
+Back-pressure: while bytes for one side are pending, the other side is not read. So the exchange
+buffers at most the bytes of one receive per direction.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from steelyard.balancer.pool.upstream import Upstream
 
 log = logging.getLogger(__name__)
 
-FRONT = 4096  # of a receive, where an answer's head is looked for
-# Of a body, what is to come: through the pipe it costs less than through our memory, but small
-# pieces would cost more (docs/decisions, 24).
+FRONT = 4096  # bytes at the start of a receive that are copied to parse an answer's head
+# A body with at least this many bytes to come goes through a pipe, without a copy in our memory.
+# For fewer bytes the pipe costs more than the copy (docs/decisions, 24).
 LARGE = 64 * 1024
 
 
@@ -63,19 +63,19 @@ class Exchange(Requester):
     )
 
     def begin(self, shared: Shared, client: Downstream, forward: Forward) -> None:
-        """What `__init__` would do (see `RequestHead.begin`)."""
+        """Do the work of `__init__`; `RequestHead.begin` says why."""
         self._shared = shared
         self._client = client
         self.forward = forward
         self._upstream: Upstream | None = None
-        self._began = 0.0  # when the worker had what it needs to answer
-        self._heard = False  # the worker said something
+        self._began = 0.0  # when the answer's latency starts to count
+        self._heard = False  # the worker has sent a byte
         self._opened = shared.loop.now
-        self._mark = client.sent  # what it had got before
-        self._reached = False  # a worker accepted, and got a part of the request
+        self._mark = client.sent  # bytes that the client got before this exchange
+        self._reached = False  # a worker accepted a connection and got a part of the request
         self._relayed = False  # the client has a part of the worker's answer
-        self._broken = False  # the worker takes no more, but may have answered
-        self._waiting = False  # for a worker with room
+        self._broken = False  # sending to the worker failed; its answer may still be readable
+        self._waiting = False  # the request waits for a worker with room
         self._waits_since = 0.0
         self.tried = ()
         self.crowded = False
@@ -89,7 +89,7 @@ class Exchange(Requester):
         return self._client.peer
 
     def start(self) -> None:
-        """Take what the client has sent already, and find a worker."""
+        """Take the body bytes that are already here, and find a worker."""
         forward, client = self.forward, self._client
         if forward.head.hops == 0:
             self._be_the_last(forward.head)
@@ -104,7 +104,7 @@ class Exchange(Requester):
             self._body_progress()
             if not forward.done:
                 client.resume()
-        if self._shared.loop.chore is not None:  # others wait: no overtaking
+        if self._shared.loop.chore is not None:  # other requests wait: no overtaking
             self._wait()
         else:
             self._begin(self._shared.attempts.first(self, careful=not forward.idempotent))
@@ -112,7 +112,7 @@ class Exchange(Requester):
     # The client's side
 
     def on_body(self, data: Buffer) -> None:
-        """More of the request's body."""
+        """Forward more bytes of the request's body."""
         try:
             out = self.forward.feed(data)
         except BadMessageError as bad:
@@ -128,7 +128,7 @@ class Exchange(Requester):
             self._keep_back(out)
 
     def on_client_drained(self) -> None:
-        """The client has taken all we had for it."""
+        """Read from the worker again: the client has taken all pending bytes."""
         if self.forward.done:
             self._client.deadline = inf
         else:
@@ -140,15 +140,15 @@ class Exchange(Requester):
                 upstream.deadline = self._pause_limit()
 
     def on_client_late(self) -> None:
-        """The client paused too long within its body, or sent too little of it."""
+        """End the exchange: the client paused too long within its body, or sent it too slowly."""
         self._end(408, "the request's body came too slowly", failed=False)
 
     def on_overdue(self) -> None:
-        """The exchange as a whole took too long, whoever held it up."""
+        """End the exchange: its total time limit is over, whichever side was slow."""
         self._end(504, "the exchange took too long", failed=False)
 
     def cancel(self) -> None:
-        """The client is gone: the worker need not go on."""
+        """End the exchange because the client is gone, and drop the worker's connection."""
         self._stop_waiting()
         if self._shared.access_log is not None:
             self._note_end(GONE, CANCELLED)
@@ -157,7 +157,7 @@ class Exchange(Requester):
     # Waiting
 
     def on_turn(self) -> None:
-        """There is a worker with room."""
+        """Choose a worker for the waiting request: a worker has room now."""
         self._waiting = False
         self._begin(self._shared.attempts.first(self, careful=not self.forward.idempotent))
         upstream = self._upstream
@@ -165,7 +165,7 @@ class Exchange(Requester):
             self._read_on(upstream)
 
     def on_wait_over(self) -> None:
-        """Nobody had room in time."""
+        """Refuse the waiting request: no worker had room in time."""
         self._waiting = False
         self._refuse("no worker had room in time")
 
@@ -187,14 +187,14 @@ class Exchange(Requester):
     # The worker's side
 
     def on_connected(self) -> None:
-        """The worker accepted."""
+        """Send the request: the worker accepted the connection."""
         upstream = self._upstream
         if upstream is not None:
             self._transmit(upstream)
             self._read_on(upstream)
 
     def on_worker_writable(self) -> None:
-        """The worker can take more of the request."""
+        """Send pending bytes of the request: the worker's socket can take more."""
         upstream = self._upstream
         if upstream is None:
             return
@@ -206,7 +206,7 @@ class Exchange(Requester):
         self._read_on(upstream)
 
     def on_answer(self, count: int) -> None:
-        """Bytes from the worker, in the loop's buffer."""
+        """Relay `count` bytes that the worker sent and that are in the loop's buffer."""
         answer, client, upstream = self.answer, self._client, self._upstream
         if upstream is None:
             return
@@ -216,7 +216,7 @@ class Exchange(Requester):
             out = self._front(count, opened)
             more = self._behind(count) if count > FRONT and not opened else None
         except BadMessageError as bad:
-            # The message quotes the worker, whose bytes are no business of the client's.
+            # The message quotes bytes of the worker, which the client must not see.
             log.warning("%s: its answer is malformed: %s", upstream.worker.name, bad.message)
             self._end(502, "the worker's answer is malformed", failed=True)
             return
@@ -235,18 +235,18 @@ class Exchange(Requester):
             self._answer_progress(client, upstream)
 
     def flows(self) -> bool:
-        """Whether the worker's next bytes can go to the client without our looking at them."""
+        """Whether the worker's next bytes can go to the client through the pipe, unparsed."""
         client = self._client
         if self.answer.left() < LARGE or client.tls is not None or client.pending:
             return False
         return client.loop.pipe.works
 
     def left(self) -> int:
-        """How many bytes of the answer's body are still to come that need not be looked at."""
+        """Return how many bytes of an answer's body of known length are still to come."""
         return self.answer.left()
 
     def on_flow(self, count: int) -> None:
-        """Bytes from the worker, in the loop's pipe."""
+        """Relay `count` bytes that the worker sent and that are in the loop's pipe."""
         client, upstream = self._client, self._upstream
         self.answer.passed(count)
         if not client.pour(count):
@@ -257,7 +257,7 @@ class Exchange(Requester):
             self._answer_progress(client, upstream)
 
     def on_answer_end(self) -> None:
-        """The worker closed its side properly."""
+        """End the answer: the worker closed its side with a FIN."""
         upstream = self._upstream
         if upstream is None or self.answer.head is None:
             self.on_worker_gone()
@@ -273,13 +273,13 @@ class Exchange(Requester):
             self._complete(upstream)
 
     def on_worker_gone(self) -> None:
-        """The connection failed: refused, reset, or closed without an answer."""
+        """Try another worker or end: the connection was refused, reset or closed unanswered."""
         upstream = self._upstream
         if upstream is None:
             return
         self._reached = self._reached or not upstream.untouched
         self._drop_upstream(failed=True)
-        stale = upstream.reused and not self._heard  # says nothing about its worker
+        stale = upstream.reused and not self._heard  # no fault of the worker
         if not stale:
             self._shared.pool.struck(upstream.worker)
         if self._heard or not self._repeatable(upstream):
@@ -289,7 +289,8 @@ class Exchange(Requester):
         self._begin(self._shared.attempts.again(self, upstream))
 
     def on_worker_late(self) -> None:
-        """The worker did not accept, take, begin or go on in time."""
+        """Handle a missed deadline of the worker: to accept the connection, to take the request,
+        to begin the answer or to continue it."""
         upstream = self._upstream
         if upstream is not None and upstream.connecting:
             self.on_worker_gone()
@@ -297,7 +298,7 @@ class Exchange(Requester):
             self._end(504, "the worker did not answer in time", failed=True)
 
     def on_mishap(self) -> None:
-        """A bug of ours, or the end of the loop: no second try."""
+        """End the exchange after a bug in the balancer or the end of the loop, without a retry."""
         self._end(502, "the exchange was given up", failed=False)
 
     # Sending
@@ -314,7 +315,7 @@ class Exchange(Requester):
             self._transmit(upstream)
 
     def _transmit(self, upstream: Upstream) -> None:
-        """Send all that is at hand on a new or borrowed connection."""
+        """Send the head and the body bytes kept so far on a new or reused connection."""
         forward = self.forward
         before = upstream.sent
         head = b"" if forward.replay is None else forward.replay
@@ -338,17 +339,17 @@ class Exchange(Requester):
             self._break(upstream)
 
     def _keep_back(self, out: Buffer) -> None:
-        """Body that no worker can take now: for the next one, unless this one has answered."""
+        """Keep body bytes that no worker can take now, unless the answer has already begun."""
         if self.answer.head is not None:
             return
         self.forward.hold(out)
         if self._broken or self.forward.size() >= WINDOW:
             self._client.pause()
-            if self._waiting:  # it is we who pause
+            if self._waiting:  # the balancer causes this pause: no time limit for the client
                 self._client.deadline = inf
 
     def _sent(self, upstream: Upstream, before: int) -> None:
-        """After progress towards the worker: who must move next, and by when."""
+        """Set the deadlines after bytes went to the worker, and apply back-pressure."""
         upstream.worker.tally.sent += upstream.sent - before
         if upstream.pending:
             upstream.deadline = self._pause_limit()
@@ -366,7 +367,7 @@ class Exchange(Requester):
             self._client.hurry()
 
     def _break(self, upstream: Upstream) -> None:
-        """The worker takes no more. Whether it has answered, the next read will tell."""
+        """Stop sending to a worker that takes no more; the next read may bring its answer."""
         self._broken = True
         upstream.pending.clear()
         upstream.watch(upstream.mask & ~OUT if self._relayed else IN)
@@ -376,8 +377,9 @@ class Exchange(Requester):
             self._client.pause()
 
     def _forget_body(self) -> None:
-        """The worker answered and takes no more. Some clients read only when they have written
-        all: let them finish, or each side would wait for the other."""
+        """Read and discard the rest of the body, as the worker answered and takes no more. Some
+        clients read only after they have written everything: without this, they would wait for
+        the balancer to read, and the balancer for them."""
         if not self.forward.done and not self._client.eof:
             self._client.resume()
 
@@ -405,14 +407,16 @@ class Exchange(Requester):
             self._shared.pool.measured(tally, counted, upstream.line)
 
     def _front(self, count: int, opened: bool) -> Buffer:
-        """What the client gets of the buffer: all, or what is to be had from its front."""
+        """Return the client's bytes from the buffer: from all of it once the answer is `opened`,
+        and before that only from the first FRONT bytes."""
         loop = self._shared.loop
         if opened:
             return self.answer.feed(loop.view[:count], False)
         return self.answer.feed(loop.taken(min(count, FRONT)), self._closing())
 
     def _behind(self, count: int) -> Buffer:
-        """The rest of them, which is not copied: most of a body, or of another protocol."""
+        """Return the client's bytes from the rest of the buffer, without a copy: the bytes belong
+        to the body, or to another protocol."""
         data = self._shared.loop.view[FRONT:count]
         if not self.answer.switched:
             return self.answer.feed(data, self._closing())
@@ -420,7 +424,8 @@ class Exchange(Requester):
         return data
 
     def _closing(self) -> bool:
-        """An answer that overtakes its request's body leaves the connection in no usable state."""
+        """Whether the client's connection must end after this answer: the balancer is stopping, or
+        the answer came before the end of the request's body."""
         return self._shared.draining or not self.forward.done
 
     def _answer_progress(self, client: Downstream, upstream: Upstream) -> None:
@@ -471,9 +476,10 @@ class Exchange(Requester):
             self._refuse("no worker is ready")
 
     def _be_the_last(self, head: RequestHead) -> None:
-        """RFC 9110, 7.6.2: a request that may not be forwarded is answered by us.
+        """Answer a request with Max-Forwards: 0, which may not be forwarded (RFC 9110, 7.6.2).
 
-        A TRACE is not: its answer would show the client what proxies between it and us have added.
+        A TRACE gets an error: its answer would show the client the fields that proxies between it
+        and the balancer have added.
         """
         if head.method == b"TRACE":
             self._end(501, "TRACE is not served here", failed=False)
@@ -485,7 +491,8 @@ class Exchange(Requester):
         self._end(503, reason, failed=False)
 
     def _end(self, status: int, reason: str, failed: bool) -> None:
-        """Without a whole answer: one of ours, or a visible cut when the worker's had begun."""
+        """End without a complete answer from a worker: send an answer of our own, or cut the
+        connection visibly if the worker's answer had begun."""
         self._stop_waiting()
         if failed and self._upstream is not None:
             self._shared.pool.struck(self._upstream.worker)
@@ -500,7 +507,7 @@ class Exchange(Requester):
         self._client.refuse(status, reason, keep, head.method == b"HEAD")
 
     def note(self, status: int, size: int, outcome: str) -> None:
-        """For the access log; only when there is one."""
+        """Add this request to the access log, if there is one."""
         access_log, upstream, loop = self._shared.access_log, self._upstream, self._shared.loop
         if access_log is not None:
             worker = "" if upstream is None else upstream.worker.name
@@ -509,7 +516,8 @@ class Exchange(Requester):
             access_log.note(Note(self._opened, loop.now, peer, head, status, size, worker, outcome))
 
     def _note_end(self, status: int, outcome: str) -> None:
-        """With the status and as much of the body as the client got."""
+        """Note the request with the worker's status, or `status` if no answer had begun, and the
+        number of body bytes relayed."""
         head, client = self.answer.head, self._client
         sent = client.sent + len(client.pending) - self._mark - self.answer.head_size
         self.note(status if head is None else head.status, max(0, sent), outcome)

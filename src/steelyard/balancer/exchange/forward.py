@@ -1,7 +1,7 @@
 """Forward: one request on its way from the client's bytes to the worker's.
 
-No socket here: bytes in, bytes out. It also remembers what it gave out, so that the request can
-be sent once more to another worker, for as long as that fits into a window.
+This module has no socket: bytes go in, bytes come out. A `Forward` also keeps a copy of the bytes
+sent, so that the request can be repeated at another worker, while the copy fits into a window.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from steelyard.balancer.io.octets import Buffer
 
 WINDOW = 64 * 1024
 
-# RFC 9110, 9.2.2
+# RFC 9110, 9.2.2, lists the idempotent methods.
 IDEMPOTENT = frozenset({GET, b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
 
 
 class Forward:
-    """A request being forwarded."""
+    """A request that is being forwarded to a worker."""
 
     __slots__ = ("body", "done", "head", "held", "idempotent", "replay", "rest")
 
@@ -35,19 +35,19 @@ class Forward:
         self.begin(head, origin, body_limit)
 
     def begin(self, head: RequestHead, origin: Origin, body_limit: int) -> None:
-        """What `__init__` does (see `RequestHead.begin`)."""
+        """Do the work of `__init__`; `RequestHead.begin` says why."""
         self.head = head
         self.body: Body | None = _body(head, body_limit)
         self.done = self.body is None or self.body.done
         self.idempotent = head.method is GET or head.method in IDEMPOTENT
-        self.rest: Buffer = b""  # what the client sent behind this request
-        # The head, or None when the request cannot be repeated any more, and what of the body was
-        # given out so far: apart, because putting them together would copy them.
+        self.rest: Buffer = b""  # bytes that the client sent behind this request
+        # `replay` is the head, or None once the request cannot be repeated; `held` is the part of
+        # the body given out so far. They are separate because joining them would copy them.
         self.replay: bytes | None = request_start(head, origin)
         self.held = b""
 
     def feed(self, data: Buffer) -> Buffer:
-        """Bytes of the client's body → bytes for the worker."""
+        """Turn bytes of the client's body into bytes for the worker."""
         body = self.body
         if body is None or self.done:
             self.rest = data
@@ -62,12 +62,13 @@ class Forward:
         return out + last_chunk(body.trailers()) if body.done else out
 
     def hold(self, data: Buffer) -> None:
-        """Keep bytes that wait for a connection."""
+        """Keep bytes for a worker while no connection can take them."""
         if self.replay is not None:
             self.held = self.held + data if self.held else bytes(data)
 
     def sent(self, data: Buffer) -> None:
-        """Note bytes that a worker may have: they can be repeated only if that does no harm."""
+        """Keep a copy of bytes that a worker may have received, if the request may be repeated:
+        it must be idempotent and fit into the window."""
         if self.replay is None:
             return
         if self.idempotent and self.size() + len(data) <= WINDOW:
@@ -76,12 +77,12 @@ class Forward:
             self.give_up()
 
     def give_up(self) -> None:
-        """It cannot be repeated from now on."""
+        """Make the request unrepeatable, and free the copy of its bytes."""
         self.replay = None
         self.held = b""
 
     def size(self) -> int:
-        """How much is kept."""
+        """Return how many bytes are kept for a repetition."""
         return len(self.replay or b"") + len(self.held)
 
 

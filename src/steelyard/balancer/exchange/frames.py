@@ -1,8 +1,8 @@
-"""Frames: where the frames of a WebSocket begin and end (RFC 6455, 5.2).
+"""Frames: a parser that finds where WebSocket frames begin and end (RFC 6455, 5.2).
 
-Only headers are read, for the lengths in them: a frame of ours can be put between two frames of a
-peer's, and nowhere else. The opcode is looked at for one thing: behind a Close frame nothing may
-follow.
+The parser reads the frame headers for the payload lengths, because the balancer can insert a frame
+of its own only between two frames of a peer. It reads the opcode to recognise a Close frame, which
+no other frame may follow.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from steelyard.balancer.io.octets import Buffer
 
 CLOSE = 0x8
 MASKED = 0x80
-EXTENDED = {126: 2, 127: 8}  # octets of a length that the header's second octet has no room for
+EXTENDED = {126: 2, 127: 8}  # a marker instead of the length: octets of the length behind it
 GOING_AWAY = 1001
 
 
 def is_websocket(head: AnswerHead | None) -> bool:
-    """Whether an answer of 101 agrees to RFC 6455; the drafts before it framed otherwise."""
+    """Whether a 101 answer agrees to RFC 6455; the drafts before RFC 6455 had other frames."""
     if head is None or [name.lower() for name in head.upgrade or ()] != [b"websocket"]:
         return False
     names = [line.partition(b":")[0].lower() for line in head.lines]
@@ -25,16 +25,16 @@ def is_websocket(head: AnswerHead | None) -> bool:
 
 
 class Frames:
-    """One direction of a WebSocket."""
+    """The parser for one direction of a WebSocket."""
 
     __slots__ = ("_header", "_left", "_need", "closed", "lost")
 
     def __init__(self) -> None:
-        self._header = bytearray()  # of the present frame, until it is complete
-        self._need = 2  # octets that the header has, as far as is known
-        self._left = 0  # octets of the payload that are to come
-        self.closed = False  # a Close frame went by
-        self.lost = False  # what went by are no frames
+        self._header = bytearray()  # the octets of an incomplete frame header
+        self._need = 2  # the header's size, as far as the octets read so far tell it
+        self._left = 0  # payload octets still to come
+        self.closed = False  # a Close frame has passed
+        self.lost = False  # the octets are not valid frames, so frame ends are unknown from now on
 
     @property
     def between(self) -> bool:
@@ -42,13 +42,13 @@ class Frames:
         return not self._left and not self._header and not self.lost
 
     def feed(self, data: Buffer) -> None:
-        """These octets went by."""
+        """Parse octets that are passed on to the other side."""
         at, size = 0, len(data)
         while at < size:
             at = self.step(data, at)
 
     def step(self, data: Buffer, at: int) -> int:
-        """Go on from this position to the end of the present frame, or of the data; where is it?"""
+        """Parse from `at` to the end of the present frame or of `data`; return that position."""
         size = len(data)
         if self.lost:
             return size
@@ -66,7 +66,7 @@ class Frames:
         return at + taken
 
     def _complete(self) -> bool:
-        """All that was needed of the header is here; tell whether the frame is, too."""
+        """Interpret the header octets read so far; return whether they are a whole frame."""
         header = self._header
         length = header[1] & 0x7F
         more = EXTENDED.get(length, 0)
@@ -76,7 +76,7 @@ class Frames:
             return False
         if more:
             length = int.from_bytes(header[2 : 2 + more])
-        self.lost = length >= 1 << 63  # the first bit must be 0
+        self.lost = length >= 1 << 63  # RFC 6455, 5.2: the most significant bit must be 0
         self.closed = self.closed or header[0] & 0x0F == CLOSE
         self._left = 0 if self.lost else length
         self._need = 2
@@ -85,7 +85,7 @@ class Frames:
 
 
 def close_frame(mask: bytes = b"") -> bytes:
-    """A Close frame that says why: the end point goes away. One to a server is masked."""
+    """Return a Close frame with code 1001 (going away). A frame to a server needs a `mask`."""
     payload = GOING_AWAY.to_bytes(2)
     if not mask:
         return bytes((0x80 | CLOSE, len(payload))) + payload

@@ -1,4 +1,4 @@
-"""Our own answers: what a client gets when no worker's answer can be had, or none is asked for."""
+"""Our own answers: the balancer answers when no worker can, and when a request is for itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 # A worker is usually started, or found again, within a few probes.
 RETRY_AFTER = 1
-# The methods that the gateway forwards; which of them a target allows, its worker knows.
+# The methods that the gateway forwards. Only a worker knows which of them a target allows.
 ALLOWED = "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"
 
 
@@ -19,7 +19,7 @@ def refusal(
     bodiless: bool = False,
     request_id: bytes = b"",
 ) -> bytes:
-    """A whole answer, a sentence long; `bodiless` when it answers a HEAD."""
+    """Return a complete answer with one sentence as its body; `bodiless` omits the body (HEAD)."""
     body = f"{status} {HTTPStatus(status).phrase}: {reason}\n".encode()
     lines = ["Content-Type: text/plain; charset=utf-8", f"Content-Length: {len(body)}"]
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -29,7 +29,7 @@ def refusal(
 
 
 def options(date: bytes, *, keep: bool, request_id: bytes) -> bytes:
-    """The answer to an OPTIONS that is meant for us."""
+    """Return the answer to an OPTIONS request that is addressed to the balancer."""
     return _head(200, date, [f"Allow: {ALLOWED}", "Content-Length: 0"], keep, request_id)
 
 
@@ -37,7 +37,7 @@ def _head(status: int, date: bytes, lines: list[str], keep: bool, request_id: by
     lines.append("Server: steelyard")
     if request_id:
         lines.append(f"X-Request-ID: {request_id.decode()}")
-    # HTTP/1.0 clients need to be told that a connection stays; the others do not mind.
+    # HTTP/1.0 clients close unless an answer says keep-alive; it does not harm HTTP/1.1.
     lines.append(f"Connection: {'keep-alive' if keep else 'close'}")
     start = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode() + date
     return b"\r\n".join((start, *(line.encode() for line in lines), b"", b""))

@@ -1,7 +1,7 @@
-"""Ports: what an exchange needs of the connection that it answers on.
+"""Ports: the interface that a client connection offers to an exchange.
 
 A client's connection implements `Downstream` (downstream/http1.py); an exchange knows nothing else
-of clients. The other side of an exchange is the pool's `Upstream`.
+about clients. The other side of an exchange is the pool's `Upstream`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from steelyard.balancer.io.stream import Stream
 
 
 class Downstream(Stream):
-    """The connection of the client that asked."""
+    """The connection of the client that sent the request."""
 
     __slots__ = ("buffer", "eof")
 
-    buffer: bytes  # received, and not yet part of a request
+    buffer: bytes  # bytes received that belong to no request yet
     eof: bool  # the client will send no more
 
     @property
@@ -24,15 +24,15 @@ class Downstream(Stream):
         raise NotImplementedError
 
     def hurry(self) -> None:
-        """It is the client's turn: start its time limit for the next byte."""
+        """Start the time limit for the client to send or to read the next byte."""
         raise NotImplementedError
 
     def finished(self, keep: bool) -> None:
-        """The exchange is over: go on with the next request, or end when it is not to `keep`."""
+        """End the exchange. `keep`: serve the next request; otherwise close the connection."""
         raise NotImplementedError
 
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
-        """End the exchange with an answer of our own that says why no worker's came."""
+        """End the exchange with an answer of our own that says why no worker answered."""
         raise NotImplementedError
 
     def answer_options(self, head: RequestHead, keep: bool) -> None:
@@ -40,9 +40,9 @@ class Downstream(Stream):
         raise NotImplementedError
 
     def cut(self, reset: bool) -> None:
-        """End in the middle of an answer, so that the client notices."""
+        """Close the connection within an answer, so that the client notices the truncation."""
         raise NotImplementedError
 
     def give_up(self) -> bytes:
-        """Leave the connection to a tunnel; the bytes that came early belong to it."""
+        """Hand the connection over to a tunnel; return the bytes received behind the request."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Shared: what all exchanges of a process share."""
+"""Shared: the objects that all exchanges of a process share."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ class Shared:
         self.date = Date()
         self.access_log = None if settings.access_log is None else AccessLog()
         self.tunnel_idle = settings.tunnel_idle
-        self.draining = False  # the balancer stops: answers say that they are the last
+        self.draining = False  # the balancer is stopping: each answer ends its connection

@@ -1,17 +1,17 @@
-"""Tunnel: what an exchange becomes when the worker agrees to another protocol (RFC 9110, 7.8).
+"""Tunnel: relays bytes after the worker agreed to switch to another protocol (RFC 9110, 7.8).
 
-Bytes pass both ways, unread. Each side takes its stream's place in the loop, so the tunnel costs
-ordinary exchanges nothing.
+The tunnel relays bytes in both directions without interpreting them. Each `Side` replaces its
+stream as the handler in the loop, so ordinary exchanges pay nothing for tunnels.
 
-A tunnel that is to end by our will (its worker is to be stopped, or we are) is a surprise to both
-sides, unless it carries a WebSocket: there the client gets a Close frame from us, behind the last
-whole frame of the worker's, and the client's own Close goes on to the worker. When the client has
-none to give in time, the worker gets one from us.
+The balancer ends a tunnel when it stops, or when the worker is to be stopped. Most protocols have
+no message that the balancer could announce this with. A WebSocket has one: the balancer sends the
+client a Close frame behind the worker's last whole frame, and relays the client's own Close frame
+to the worker. If the client sends no Close frame in time, the balancer sends the worker one.
 
-Back-pressure: a side with bytes pending stops the other from being read, so one receive is kept
-per direction at most. The end of one direction is carried over once all before it was taken; the
-other direction goes on. A broken connection breaks the other one too, visibly, as it would if
-client and worker were connected without us.
+Back-pressure: while bytes for one side are pending, the other side is not read. So the tunnel
+buffers at most the bytes of one receive per direction. When one direction ends, its receiver is
+told after it took all bytes before the end; the other direction goes on. When one connection
+breaks, the tunnel resets the other one, as if client and worker were connected directly.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from steelyard.balancer.io.octets import Buffer
 from steelyard.balancer.io.stream import Stream
 from steelyard.balancer.pool.upstream import Upstream
 
-PARTING = 3.0  # seconds, for a client to answer our Close frame and for its worker to hang up
+PARTING = 3.0  # seconds for a client to answer our Close frame and for its worker to close
 
 
 class Tunnel:
-    """Two sides. It holds the worker's in-flight count until both have ended."""
+    """A pair of sides. A tunnel counts as in flight at its worker until both sides have ended."""
 
     __slots__ = (
         "_back",
@@ -54,19 +54,20 @@ class Tunnel:
         self._tally = upstream.worker.tally
         self._tally.tunnels += 1
         self._ended = False
-        self._until = inf  # when it is closed, if it was dismissed
+        self._until = inf  # when a dismissed tunnel is closed
         self._front = Side(self, client)
         self._back = Side(self, upstream)
         self._front.other, self._back.other = self._back, self._front
 
     def frame(self, answered: Buffer, early: Buffer) -> None:
-        """It carries a WebSocket: follow its frames, from the first ones, which the worker sent
-        behind its answer and the client behind its request."""
+        """Parse the frames of a WebSocket in both directions. `answered` is what the worker sent
+        behind its answer, and `early` what the client sent behind its request."""
         self._back.follow(answered)
         self._front.follow(early)
 
     def begin(self, early: bytes, eof: bool) -> None:
-        """`early` is what the client sent behind its request, `eof` whether that was all."""
+        """Start to relay. `early` is what the client sent behind its request, `eof` tells whether
+        the client will send no more."""
         self.moved()
         if early and not self._upstream.send(early):
             self.broken(self._back)
@@ -78,18 +79,19 @@ class Tunnel:
             self._front.ended()
 
     def count(self, side: Side, count: int) -> None:
-        """Bytes came from a side."""
+        """Count bytes received from a side, in the worker's statistics."""
         if side is self._front:
             self._tally.sent += count
         else:
             self._tally.received += count
 
     def moved(self) -> None:
-        """Bytes passed, in whichever direction."""
+        """Restart the idle time limit: bytes passed in one of the directions."""
         self._front.deadline = min(self._until, self._loop.now + self._idle)
 
     def dismiss(self) -> bool:
-        """End it soon, and politely; False when nothing is known of its protocol, or it ends."""
+        """Send the client a Close frame, and close the tunnel within PARTING seconds. Return False
+        if the tunnel carries no WebSocket, or has ended or been dismissed already."""
         if self._ended or self._until != inf or self._back.frames is None:
             return False
         self._until = self._loop.now + PARTING
@@ -98,9 +100,9 @@ class Tunnel:
         return True
 
     def expire(self) -> None:
-        """Nothing passed for too long, or the time to part is over."""
+        """Close the tunnel: it was idle for too long, or its time after a dismissal is over."""
         if self._until != inf and self._back.stream.open:
-            self._front.part(close_frame(os.urandom(4)))  # RFC 6455, 5.3: no client can guess it
+            self._front.part(close_frame(os.urandom(4)))  # RFC 6455, 5.3: unpredictable mask
         self.close()
 
     def settle(self) -> None:
@@ -109,13 +111,13 @@ class Tunnel:
             self.close()
 
     def broken(self, side: Side) -> None:
-        """One side is gone: the other must not take that for a proper end."""
+        """Reset the connection of the other side, so that its peer sees no regular end; close."""
         other = self._front if side is self._back else self._back
         other.stream.reset()
         self.close()
 
     def close(self) -> None:
-        """End both sides; a second call changes nothing."""
+        """Close the connections of both sides; a second call changes nothing."""
         if not self._ended:
             self._ended = True
             self._tally.tunnels -= 1
@@ -134,11 +136,11 @@ class Side(Handler):
         self._tunnel = tunnel
         self.stream = stream
         self.deadline = inf
-        self.eof = False  # it will send no more
-        self.shut = False  # it was told that no more comes
-        self.frames: Frames | None = None  # that come from here, if it speaks WebSocket
-        self._word = b""  # ours, that the other side gets behind the present frame
-        self._muted = False  # the other side has got our last word: nothing more from here
+        self.eof = False  # the peer will send no more
+        self.shut = False  # the peer was told that no more bytes come
+        self.frames: Frames | None = None  # parses what the peer sends on a WebSocket
+        self._word = b""  # our Close frame, to follow the peer's present frame
+        self._muted = False  # our Close frame was sent: the peer's bytes are discarded
         stream.loop.replace(stream.fd, self)
 
     @property
@@ -169,18 +171,19 @@ class Side(Handler):
         self._tunnel.close()
 
     def lost(self) -> None:
-        """Its peer is gone, and nothing of it is left to be read."""
+        """Break the tunnel: the peer is gone and left no bytes to read."""
         self._tunnel.broken(self)
 
     # From the tunnel and the other side
 
     def follow(self, first: Buffer) -> None:
-        """Frames come from here; the first octets of them have been passed on."""
+        """Start to parse the peer's frames; their `first` octets were relayed before."""
         self.frames = Frames()
         self.frames.feed(first)
 
     def part(self, word: bytes) -> None:
-        """Give the other side this last word, behind the present frame of this side's."""
+        """Send the other side `word`, a Close frame, as soon as this peer's present frame is whole;
+        relay nothing of this peer after that."""
         frames = self.frames
         if frames is None or frames.closed or self._muted or self.other.shut:
             return
@@ -192,14 +195,14 @@ class Side(Handler):
             self._tunnel.broken(self.other)
 
     def hold_up(self, source: Side) -> None:
-        """Have the source read only while this side takes what comes."""
+        """Read from `source` only while no bytes for this side are pending."""
         if self.stream.pending or source.eof:
             source.stream.pause()
         else:
             source.stream.resume()
 
     def ended(self) -> None:
-        """No more comes from here."""
+        """Handle the end of the peer's bytes: tell the other side once it took all of them."""
         self.eof = True
         self.stream.pause()
         self._park_when_done()
@@ -207,11 +210,11 @@ class Side(Handler):
             self.other.finish()
 
     def finish(self) -> None:
-        """Tell the peer that no more comes; it has all that came before."""
+        """Tell the peer, which has taken all bytes, that no more come."""
         stream = self.stream
         if stream.tls is not None and not stream.tls.finish(stream):
-            return  # TLS has a word of its own for it, which goes first
-        with contextlib.suppress(OSError):  # it is gone, which the next event tells
+            return  # the close_notify alert of TLS must be sent first
+        with contextlib.suppress(OSError):  # the peer is gone; the next event reports it
             stream.sock.shutdown(socket.SHUT_WR)
         self.shut = True
         self._park_when_done()
@@ -240,7 +243,7 @@ class Side(Handler):
             self.stream.pause()
 
     def _framed(self, data: Buffer) -> Buffer:
-        """What the other side gets of these octets."""
+        """Return the part of `data` that the other side gets, with our Close frame if one waits."""
         frames = self.frames
         if self._muted or frames is None:
             return b""
@@ -266,15 +269,17 @@ class Side(Handler):
                 self.other.stream.resume()
 
     def _gone(self) -> None:
-        """Broken, perhaps after bytes that the other side is too slow to take: they come first."""
+        """Handle a broken connection, after relaying the bytes that came before it broke, even if
+        the other side takes them slowly."""
         if self.eof:
             self._tunnel.broken(self)
         elif self.stream.mask & IN:
-            self._read()  # resumed in this very round, after the event was made
+            self._read()  # reading resumed in this round of events, after epoll reported this one
         else:
             self.stream.park()
 
     def _park_when_done(self) -> None:
-        """A socket closed both ways is always ready, and would keep the loop spinning."""
+        """Take a socket that is closed in both directions out of epoll, where it would always be
+        ready and keep the loop spinning."""
         if self.done and self.stream.open and not self.stream.parked:
             self.stream.park()

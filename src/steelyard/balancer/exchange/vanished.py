@@ -1,8 +1,9 @@
-"""Vanished: ends the connections to a worker that ended without closing them.
+"""Vanished: ends the connections to a worker that vanished without closing them.
 
-The kernel closes the connections of a worker that dies, and the next read tells. A machine that
-lost its power or its cable closes none: only the queue tells, by naming the worker no longer. A
-connection with something to read is left to the loop: the worker's last answer may be in it.
+When a worker process dies, its kernel closes its connections, and the next read sees the end. A
+machine that lost its power or its cable closes no connection: the balancer learns of the loss only
+when the queue no longer lists the worker. A connection with bytes to read is left to the loop,
+because the bytes may be the worker's last answer.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from steelyard.balancer.pool.worker import Worker
 
 
 def break_vanished(loop: Loop, ended: Collection[Worker]) -> None:
-    """Treat the silent connections to these workers as broken: requests are tried again where that
-    is safe."""
+    """Treat the silent connections to these workers as broken: a request is tried again if it can
+    be repeated safely."""
     for handler in loop.handlers():
         stream = handler.stream if isinstance(handler, Side) else handler
         if not isinstance(stream, Upstream) or stream.worker not in ended:

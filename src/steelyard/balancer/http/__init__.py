@@ -1,14 +1,14 @@
-"""HTTP/1.1 as bytes, read strictly and written anew. No socket is touched here.
+"""HTTP/1.1 as bytes, parsed strictly and written anew, without sockets.
 
-grammar          reads the heads of requests and answers
-start_line       the first line of a head.  authority: HOST:PORT in it and in Host
-fields           field lines, and what the values of special fields say.  names: those fields
-alphabets        the octets that may occur where
-heads            what was understood of a head, and its text
-refused_head     what can be told of a head that was refused, for the access log
-framing          bodies: where one ends, and how it is framed on the way out
-rewriting        heads on their way out: the fields that a balancer takes away and adds
-origin           where a request came from, and the fields that tell a worker so
+grammar          parses the heads of requests and answers
+start_line       parses the first line of a head.  authority: HOST:PORT in a target or Host field
+fields           parses field lines and the values of special fields.  names: the special fields
+alphabets        the sets of octets that the parts of a head may contain
+heads            the parsed head of a request or an answer, and its text
+refused_head     parses what it can of a refused head, for the access log
+framing          finds the end of a body, and frames a body for sending
+rewriting        writes heads: removes and adds fields as a proxy must
+origin           the origin of a request, and the fields that tell a worker the origin
 date             the Date field of the present second
-proxy_protocol   the header that a proxy sends before the first request
+proxy_protocol   parses the header that a proxy sends before the first request
 """

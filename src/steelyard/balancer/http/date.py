@@ -1,6 +1,6 @@
-"""Date: the field that says when an answer was given (RFC 9110, 6.6.1).
+"""Date: the field that tells when an answer was made (RFC 9110, 6.6.1).
 
-Its text changes once a second, so it is written once a second, however many answers need it.
+The field's text changes once a second, so it is formatted at most once a second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Date:
         self._line = b""
 
     def line(self) -> bytes:
-        """The field's line, after a CRLF."""
+        """Return the field's line, after a CRLF."""
         second = wall_second()
         if second != self._second:
             self._second = second

@@ -1,4 +1,4 @@
-"""Field lines of heads and trailers: their strict form, and what the values of special ones say."""
+"""Fields: parses the field lines of heads and trailers strictly, and values of special fields."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from steelyard.balancer.io.octets import cut, decimal, matches, octet, run, text
 from steelyard.errors import MalformedError
 
 DASHES = bytes.maketrans(b"_", b"-")
-MOST_DIGITS = 9  # of Max-Forwards; a route is never so long
+MOST_DIGITS = 9  # digits of Max-Forwards; no chain of proxies is longer
 
 
 class BadMessageError(MalformedError):
-    """A message we refuse to forward; `status` is what a client is told when it is a request."""
+    """A message that the balancer does not forward; `status` is for the answer to a bad request."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -36,17 +36,17 @@ class BadMessageError(MalformedError):
 
 
 class Lines:
-    """Walks over the field lines of a head or of trailers, each of which is checked on the way, and
-    stops at those whose names mean something to us.
+    """Iterates over the field lines of a head or of trailers. It checks each line, and stops at the
+    fields with a special name.
 
-    `start`, `colon` and `stop` are where the present line and its value's colon are; `kind` is
-    what its name means.
+    `start`, `colon` and `stop` are the positions of the present line's first octet, its colon and
+    its end; `kind` is the kind of its name.
     """
 
     __slots__ = ("_data", "_end", "_left", "colon", "kind", "start", "stop")
 
     def begin(self, data: bytes, at: int, end: int, most: int) -> None:
-        """Walk from `at`, where a line has ended, to `end`, where the last one does."""
+        """Begin at `at`, the end of a line, and iterate up to `end`, the end of the last line."""
         self._data = data
         self._end = end
         self._left = most
@@ -54,9 +54,9 @@ class Lines:
         self.kind = PLAIN
 
     def next(self) -> bool:
-        """Step to the next line that is not plain; False when there is none: the end is there."""
+        """Step to the next line with a special name; return False at the end."""
         data, at, left = self._data, self.stop, self._left
-        text, shapes = data, SHAPES  # their octets, compiled
+        text, shapes = data, SHAPES  # when compiled, pointers to their octets
         while at != self._end:
             if text[at] != CR or text[at + 1] != LF:
                 raise _bad_line_end(text[at])
@@ -81,11 +81,11 @@ class Lines:
         return False
 
     def value(self) -> bytes:
-        """The present line's value, with the blanks around it."""
+        """Return the present line's value, with the blanks around it."""
         return cut(self._data, self.colon + 1, self.stop)
 
     def line(self) -> bytes:
-        """The present line, with its name."""
+        """Return the present line, with its name."""
         return cut(self._data, self.start, self.stop)
 
 
@@ -103,7 +103,7 @@ def _bad_name(data: bytes, start: int) -> BadMessageError:
 
 def _kind(data: bytes, start: int, end: int) -> int:
     size = end - start
-    # These four are in almost every exchange.
+    # Almost every exchange has these four fields.
     if size == 4:
         if matches(data, start, end, b"Host"):
             return HOST
@@ -119,7 +119,7 @@ def _kind(data: bytes, start: int, end: int) -> int:
 
 
 def classify(name: bytes) -> int:
-    """What a name in any spelling means; refuses what could be taken for another."""
+    """Return the kind of a name in any spelling; refuse a name that could be taken for another."""
     lower = name.lower()
     kind = SPECIAL.get(lower)
     if kind is None:
@@ -132,7 +132,7 @@ def classify(name: bytes) -> int:
 
 
 def content_length(data: bytes, start: int, end: int, before: int) -> int:
-    """The one declared length; a second field is refused even when it agrees."""
+    """Return the declared length; refuse a second field even if it has the same value."""
     if start < end and octet(data, start) == SPACE:
         start += 1
     length = decimal(data, start, end)
@@ -147,16 +147,16 @@ def content_length(data: bytes, start: int, end: int, before: int) -> int:
 
 
 def has_zeros(data: bytes, start: int, end: int) -> bool:
-    """Whether a length is spelled with leading zeros, which some readers take for octal."""
+    """Whether a length has leading zeros, which some parsers take for an octal number."""
     while octet(data, start) in b" \t":
         start += 1
     return octet(data, start) == ZERO and start + 1 < end and octet(data, start + 1) not in b" \t"
 
 
 def max_forwards(value: bytes, before: int) -> int:
-    """How many proxies may still forward the message; a second field is refused.
+    """Return how many proxies may still forward the message; refuse a second field.
 
-    RFC 9110, 7.6.2 has a proxy forward no more than the greatest number that it supports.
+    A proxy forwards at most the greatest number that it supports (RFC 9110, 7.6.2).
     """
     digits = value.strip(b" \t")
     if not digits.isdigit():
@@ -168,14 +168,15 @@ def max_forwards(value: bytes, before: int) -> int:
 
 
 def transfer_coding(value: bytes, before: bool) -> bool:
-    """True; the only transfer coding there is on a connection of ours is `chunked`, once."""
+    """Return True for `chunked`, the only supported transfer coding; refuse any other, and a second
+    field."""
     if before or value.strip(b" \t").lower() != b"chunked":
         raise BadMessageError(400, "a Transfer-Encoding other than chunked")
     return True
 
 
 def usual_options(data: bytes, start: int, end: int) -> list[bytes] | None:
-    """What a Connection field lists that lists what most do; None when it must be read."""
+    """Return the options of a Connection field with a usual value; None if it must be parsed."""
     size = end - start
     if size == 11 and (
         matches(data, start, end, b" keep-alive") or matches(data, start, end, b" Keep-Alive")
@@ -185,22 +186,23 @@ def usual_options(data: bytes, start: int, end: int) -> list[bytes] | None:
 
 
 def connection_options(value: bytes, before: list[bytes] | None) -> list[bytes]:
-    """What Connection fields list, in lower case: the ones before this, and this one."""
+    """Return the options of this Connection field and of those before it, in lower case."""
     options = [option.strip(b" \t") for option in value.lower().split(b",")]
     for option in options:
         if option.translate(None, TOKEN):
             raise BadMessageError(400, f"bad connection option {option[:40]!r}")
         if option in (b"host", b"content-length"):
-            # Dropping what routes or frames a message would change its meaning downstream.
+            # Without the fields that route or frame it, the message would mean something else.
             raise BadMessageError(400, f"connection option names {option.decode()}")
     return (before or []) + [option for option in options if option]
 
 
 def upgrade_offer(value: bytes, before: list[bytes] | None) -> list[bytes]:
-    """The protocols that Upgrade fields list (RFC 9110, 7.8), without HTTP/2.
+    """Return the protocols of this Upgrade field and of those before it (RFC 9110, 7.8), without
+    HTTP/2.
 
-    `h2c` is never passed on: what follows on such a connection are requests that no balancer
-    reads, which is how they are smuggled past one (RFC 9113, 3.1 has abandoned it).
+    `h2c` is never forwarded: the balancer would not parse the requests behind the upgrade, so they
+    could be smuggled past it (RFC 9113, 3.1 has abandoned `h2c`).
     """
     protocols = [protocol.strip(b" \t") for protocol in value.split(b",")]
     for protocol in protocols:
@@ -211,22 +213,23 @@ def upgrade_offer(value: bytes, before: list[bytes] | None) -> list[bytes]:
 
 
 def without(text: bytes, names: list[bytes]) -> bytes:
-    """A head without the fields whose names are among those that a Connection field listed."""
-    gone = frozenset(names)  # a client may name thousands
+    """Return a head without the fields that a Connection field named."""
+    gone = frozenset(names)  # a client may list thousands of names
     first, *lines = text.split(b"\r\n")
     return first + join([line for line in lines if line.partition(b":")[0].lower() not in gone])
 
 
 def join(lines: list[bytes]) -> bytes:
-    """Lines as they stand in a head, each after a CRLF."""
+    """Join lines as in a head, each after a CRLF."""
     return b"".join([b"\r\n" + line for line in lines])
 
 
 def trailer_lines(data: bytes, most: int) -> list[bytes]:
-    """The trailers that may travel on: those that neither route nor belong to a connection.
+    """Return the trailers to forward: all but those with a special name.
 
-    `data` has a line end before each and behind the last. Ones that frame are refused: a reader
-    that merges trailers would see another message.
+    `data` has a CRLF before each line and behind the last. Date and Max-Forwards are kept as well.
+    Trailers that frame are refused: a parser that merges trailers into the head would see another
+    message.
     """
     text, kept = b"", 0
     lines = Lines()

@@ -1,8 +1,8 @@
-"""Bodies: where one ends on the way in, and how it is framed on the way out.
+"""Framing: finds the end of a received body, and frames a body for sending.
 
-A body is fed whatever a socket gave; it returns the payload in it and, once it is done, keeps
-what lay behind its end in `rest`. Chunked bodies are decoded and framed anew, so chunk
-extensions and odd spellings of sizes never travel on.
+`feed` takes the bytes that a socket gave and returns the payload in them. Once the body is done,
+`rest` holds the bytes behind its end. Chunked bodies are decoded and framed anew, so chunk
+extensions and odd spellings of sizes are never forwarded.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ _SIZE, _DATA, _AFTER, _TRAILER = range(4)
 
 
 class Body:
-    """A body on its way in."""
+    """A body that is being received."""
 
     __slots__ = ("done", "rest")
 
     def __init__(self) -> None:
         self.done = False
-        self.rest: Buffer = b""  # what came behind the end
+        self.rest: Buffer = b""  # the bytes behind the end of the body
 
     def feed(self, data: Buffer) -> Buffer:
-        """The payload in `data`."""
+        """Return the payload in `data`."""
         raise NotImplementedError
 
     def trailers(self) -> list[bytes]:
-        """The field lines that came behind the last chunk."""
+        """Return the field lines behind the last chunk."""
         return []
 
 
 class LengthBody(Body):
-    """As many bytes as Content-Length says."""
+    """A body whose length Content-Length tells."""
 
     __slots__ = ("left",)
 
     def begin(self, length: int) -> None:
-        """What `__init__` would do, callable as C (see `length_body`)."""
+        """Do the work of `__init__`; `RequestHead.begin` says why."""
         self.rest = b""
         self.left = length
         self.done = length == 0
 
     def passed(self, size: int) -> None:
-        """So many bytes went by unseen; no more than were left."""
+        """Count bytes that did not pass `feed`; `size` is at most `left`."""
         self.left -= size
         self.done = self.left == 0
 
@@ -75,14 +75,14 @@ class LengthBody(Body):
 
 
 def length_body(length: int) -> LengthBody:
-    """One of so many bytes; see `fields.walk` for why it is made like this."""
+    """Return a body of `length` bytes; `RequestHead.begin` says why it is created like this."""
     body = LengthBody.__new__(LengthBody)
     body.begin(length)
     return body
 
 
 class EndlessBody(Body):
-    """An answer without a length: it ends with the connection."""
+    """The body of an answer without a length, which ends with the connection."""
 
     __slots__ = ()
 
@@ -91,7 +91,7 @@ class EndlessBody(Body):
 
 
 class ChunkedBody(Body):
-    """Chunks (RFC 9112, 7.1), up to `limit` bytes of payload; a limit below 0 is none."""
+    """A chunked body (RFC 9112, 7.1) with at most `limit` bytes; below 0 there is no limit."""
 
     __slots__ = ("_left", "_limit", "_line", "_lines", "_state", "_total")
 
@@ -99,8 +99,8 @@ class ChunkedBody(Body):
         super().__init__()
         self._limit = limit
         self._total = 0
-        self._left = 0  # of the present chunk
-        self._line = b""  # the beginning of a line that is not complete
+        self._left = 0  # payload bytes of the present chunk still to come
+        self._line = b""  # the bytes of an incomplete line
         self._lines: list[bytes] = []
         self._state = _SIZE
 
@@ -131,7 +131,7 @@ class ChunkedBody(Body):
             self._line = b"" if self._state == _DATA else raw[at:]
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    # Each step returns where the next one begins, or −1 when more must come first.
+    # Each step returns the position where the next one begins, or −1 if more bytes must come first.
 
     def _size(self, raw: bytes, at: int) -> int:
         end = raw.find(b"\r\n", at, at + LONGEST_SIZE_LINE + 2)
@@ -175,7 +175,7 @@ class ChunkedBody(Body):
         if end < 0:
             most = at + TRAILER_BYTES + len(END)
             lines = raw.count(b"\r\n", at, most)
-            returns = raw.count(b"\r", at, most) - raw.endswith(b"\r")  # its LF may come yet
+            returns = raw.count(b"\r", at, most) - raw.endswith(b"\r")  # its LF may be next
             if raw.count(b"\n", at, most) != lines or returns > lines:
                 raise BadMessageError(400, "a bare CR or LF in the trailers")
             if len(raw) >= most:
@@ -187,10 +187,10 @@ class ChunkedBody(Body):
 
 
 def chunk(payload: Buffer) -> bytes:
-    """One chunk; no payload is no chunk, for an empty one would end the body."""
+    """Return the payload as one chunk; for no payload nothing, as an empty chunk ends the body."""
     return b"".join((b"%x\r\n" % len(payload), payload, b"\r\n")) if payload else b""
 
 
 def last_chunk(trailers: list[bytes]) -> bytes:
-    """The end of a chunked body."""
+    """Return the end of a chunked body, with its trailers."""
     return b"\r\n".join((b"0", *trailers, b"", b""))

@@ -1,9 +1,9 @@
-"""Heads of requests and answers: RFC 9112, read strictly.
+"""Grammar: parses the heads of requests and answers strictly, after RFC 9112.
 
-Whatever two readers could understand differently is refused: that difference is how requests are
-smuggled past a balancer. A head is walked over once, line by line; no Python statement runs per
-octet (see octets), and lines that mean nothing to us are not taken apart: what is forwarded are
-long slices of what came.
+The parser refuses a head that two parsers could understand differently, because such differences
+are used to smuggle requests past a balancer. It goes over a head once, line by line, and runs no
+Python statement per octet (see octets). It does not split plain lines: long slices of the received
+bytes are forwarded.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ from steelyard.balancer.http.start_line import (
 from steelyard.balancer.io.octets import empty_line, extended, matches, octet, run, text_end
 
 END = b"\r\n\r\n"
-COUNTED = frozenset({b"OPTIONS", b"TRACE"})  # the methods of Max-Forwards (RFC 9110, 7.6.2)
+COUNTED = frozenset({b"OPTIONS", b"TRACE"})  # the methods with Max-Forwards (RFC 9110, 7.6.2)
 
 _EMPTY_LINES = re.compile(rb"\A(?:\r\n)+")
 
 
 class Reader:
-    """Reads heads of at most so many bytes and fields, one after the other: the walk over their
-    lines is one object for all."""
+    """Parses heads of at most `limit` bytes and `most_fields` fields, one after the other, so that
+    one `Lines` object is enough for all heads."""
 
     __slots__ = ("_limit", "_lines", "_most", "end")
 
@@ -65,14 +65,14 @@ class Reader:
         self._limit = limit
         self._most = most_fields
         self._lines = Lines()
-        self.end = 0  # what follows the last head that was read begins here
+        self.end = 0  # the position behind the last head that was parsed
 
     def request(
         self, data: bytes, seen: int, tls: bool = False, known_host: bytes = b""
     ) -> RequestHead | None:
-        """The head at the front, that came over TLS or not; None when more must come. `seen` bytes
-        were searched for its end before. Where the Host is known from the last request, it is not
-        looked at again."""
+        """Parse the head at the front of `data`; return None if it is incomplete. `seen` bytes were
+        searched for its end before. `tls` tells whether the connection uses TLS. A Host that equals
+        `known_host`, the one of an earlier request, is not checked again."""
         end = find_end(data, seen, self._limit)
         if end < 0:
             return None
@@ -98,7 +98,7 @@ class Reader:
         return head
 
     def answer(self, data: bytes, seen: int) -> AnswerHead | None:
-        """The same of an answer."""
+        """Parse the head of an answer at the front of `data`; return None if it is incomplete."""
         end = find_end(data, seen, self._limit)
         if end < 0:
             return None
@@ -116,17 +116,17 @@ class Reader:
 
 
 def skip_empty_lines(data: bytes) -> bytes:
-    """What follows the empty lines that a server ignores before a request (RFC 9112, 2.2)."""
+    """Remove the empty lines that a server ignores before a request (RFC 9112, 2.2)."""
     if not data.startswith(b"\r\n"):
         return data
-    return _EMPTY_LINES.sub(b"", data, count=1)  # not line by line: each would copy the rest
+    return _EMPTY_LINES.sub(b"", data, count=1)  # one copy, not one per line
 
 
 def find_end(data: bytes, seen: int, limit: int) -> int:
-    """Where the head ends, or −1 when more must come; `seen` bytes were searched before.
+    """Return the end of the head, or −1 if it is incomplete; `seen` bytes were searched before.
 
-    What can no longer become a head is refused before it is complete, so that a client that
-    ends its lines with bare LF gets its 400 now rather than a 408 later.
+    Bytes that can no longer become a head are refused at once, so that a client that ends its
+    lines with a bare LF gets a 400 now instead of a 408 later.
     """
     end = empty_line(data, seen - 3 if seen > 3 else 0)
     if 0 <= end <= limit:
@@ -141,7 +141,7 @@ def find_end(data: bytes, seen: int, limit: int) -> int:
 
 def _request_fields(head: RequestHead, data: bytes, lines: Lines, known_host: bytes) -> None:
     named: list[bytes] | None = None
-    text, kept = b"", 0  # from there on, nothing was left out
+    text, kept = b"", 0  # `text` holds what is forwarded of data[:kept]
     while lines.next():
         kind = lines.kind
         if kind == HOST:
@@ -152,7 +152,7 @@ def _request_fields(head: RequestHead, data: bytes, lines: Lines, known_host: by
             if not has_zeros(data, lines.colon + 1, lines.stop):
                 continue
         elif kind == EXPECT:
-            if head.http11:  # RFC 9110, 10.1.1: one in HTTP/1.0 is ignored
+            if head.http11:  # RFC 9110, 10.1.1: Expect in HTTP/1.0 is ignored
                 continue
         elif kind == CONNECTION:
             named = _options(data, lines, named)
@@ -198,8 +198,8 @@ def _options(data: bytes, lines: Lines, before: list[bytes] | None) -> list[byte
 
 
 def _claim(head: RequestHead, kind: int, lines: Lines) -> None:
-    """Keep the value, or the whole line where its name would be forgotten otherwise."""
-    if head.claims is None:  # most requests make none, and need no list
+    """Keep the value of a claim; for kind PROXY, which does not tell the name, the whole line."""
+    if head.claims is None:  # most requests have no claim, and need no list
         head.claims = []
     head.claims.append((kind, lines.line() if kind == PROXY else lines.value().strip(b" \t")))
 
@@ -223,9 +223,9 @@ def _answer_fields(head: AnswerHead, data: bytes, lines: Lines) -> None:
             head.dated = True
             continue
         elif kind in (HOST, EXPECT, MAX_FORWARDS):
-            continue  # odd in an answer, but no business of ours
+            continue  # odd in an answer, but forwarded
         elif kind >= FORWARDED_FOR and kind != REQUEST_ID:
-            continue  # a request id is left out: the client gets the one that its request had
+            continue  # forwarded; not a request id, as the answer gets that of its request
         text = extended(text, data, kept, lines.start - 2)
         kept = lines.stop
         if kind == LENGTH:
@@ -237,7 +237,7 @@ def _answer_fields(head: AnswerHead, data: bytes, lines: Lines) -> None:
     if head.chunked and (head.length >= 0 or not head.keep):
         raise BadMessageError(502, "chunked beside a Content-Length, or in HTTP/1.0")
     if named is not None:
-        # An HTTP/1.0 worker's keep-alive is not used: it cannot be relied on.
+        # The keep-alive of an HTTP/1.0 worker is not used, because it is unreliable.
         head.keep = head.keep and (named is KEEP_ALIVE or b"close" not in named)
         if named is not KEEP_ALIVE and named is not CLOSE:
             head.dated = head.dated and b"date" not in named
@@ -245,10 +245,11 @@ def _answer_fields(head: AnswerHead, data: bytes, lines: Lines) -> None:
 
 
 def _may_upgrade(head: RequestHead, named: list[bytes] | None) -> bool:
-    """Whether the offer counts (RFC 9110, 7.8).
+    """Whether the upgrade offer is valid and can be forwarded (RFC 9110, 7.8).
 
-    One beside a body is not passed on, as any offer may be ignored: the worker could switch
-    before it has read the body, and two readers would disagree where the new protocol begins.
+    An offer in a request with a body is not forwarded, as a server may ignore any offer. The worker
+    could switch before it has read the body, and then the balancer and the worker would disagree
+    where the new protocol begins.
     """
     offered = named is not None and b"upgrade" in named
     return offered and head.http11 and head.length <= 0 and not head.chunked

@@ -1,7 +1,8 @@
-"""Names: what each field name means to a balancer.
+"""Names: the kinds of field names that a balancer treats in special ways.
 
-Most names mean nothing to us (PLAIN): their lines are forwarded byte for byte, in order. The
-others frame the message, belong to one connection only, or are ones we add to.
+Most names have no meaning for a balancer (PLAIN): it forwards their lines unchanged and in order.
+The other fields frame the message, belong to one connection only, or tell the request's origin, to
+which the balancer adds.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ EXPECT = 6
 UPGRADE = 7
 DATE = 8
 MAX_FORWARDS = 9
-# From here on: what a client claims about where its request came from.
+# The kinds from here on are claims of a client about the origin of its request.
 FORWARDED_FOR = 10
 FORWARDED_PROTO = 11
 FORWARDED_HOST = 12
@@ -24,10 +25,10 @@ FORWARDED = 13
 REQUEST_ID = 14
 PROXY = 15  # any other field that only a proxy has reason to send
 
-# The two methods that most requests have; compared by identity.
+# Most requests have one of these two methods; they are compared by identity.
 GET = b"GET"
 POST = b"POST"
-# What a Connection field lists, mostly.
+# The usual options of a Connection field.
 KEEP_ALIVE = [b"keep-alive"]
 CLOSE = [b"close"]
 
@@ -53,11 +54,11 @@ SPECIAL: dict[bytes, int] = {
     b"upgrade": UPGRADE,
 }
 
-# Every field whose name begins like this speaks of a proxy, whatever follows.
+# Every field whose name begins with this prefix is a proxy's field.
 PREFIX = b"x-forwarded-"
-# Fields outside that family that frameworks, or the libraries in front of them, believe: about the
-# client's address (as the npm package request-ip lists them), its scheme and its host, and about
-# the target (Symfony, IIS, gunicorn's `forwarder_headers`). gunicorn's names have an underscore.
+# Frameworks and their libraries also trust these fields, which do not have that prefix. They tell
+# the client's address (the npm package request-ip lists them), its scheme and host, and the target
+# (Symfony, IIS, gunicorn's `forwarder_headers`, whose names have an underscore).
 SPECIAL |= dict.fromkeys(
     (
         b"cf-connecting-ip",
@@ -88,8 +89,8 @@ SPECIAL |= dict.fromkeys(
     ),
     PROXY,
 )
-# Names that mean nothing to us, but look like names above by their length and first letter, and are
-# in many messages: one look-up tells them, too.
+# These common names are plain, but have the length and first letter of a special name (`SHAPES`).
+# They are in `KINDS`, so that one look-up tells that they are plain.
 COMMON = (
     b"Content-Encoding",
     b"X-Content-Type-Options",
@@ -107,14 +108,14 @@ def _spellings() -> dict[bytes, int]:
     return known
 
 
-# Special names as they are usually spelled: one look-up.
+# Special names in their usual spellings, so that one look-up is enough for them.
 KINDS: dict[bytes, int] = _spellings()
 LONGEST = max(map(len, SPECIAL))
 
 
 def _shapes() -> bytes:
-    """By length and first letter, whether a name may be special: most can be told by that. The
-    last row is for all names that are longer than the longest one that is listed."""
+    """Return a table that tells, by length and first letter, whether a name may be special; this
+    excludes most plain names. The last row is for names longer than every special name."""
     table = bytearray(32 * (LONGEST + 2))
     for name in SPECIAL:
         table[32 * len(name) + (name[0] & 31)] = 1

@@ -1,8 +1,8 @@
-"""Origin: where a request came from, and the fields that tell a worker so.
+"""Origin: the origin of a request, and the fields that tell a worker the origin.
 
-What a client says about its own origin (X-Forwarded-*, Forwarded, X-Request-ID, and the other names
-of a proxy's fields in `names`) is believed only when the client is one of the trusted proxies; from
-anybody else it is dropped, and replaced by what we see where we see it.
+The balancer trusts a client's claims about the origin (X-Forwarded-*, Forwarded, X-Request-ID, and
+the other fields of a proxy in `names`) only if the client is a trusted proxy. It removes the claims
+of other clients, and adds what it knows itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WELL_FORMED = re.compile(rb"[A-Za-z0-9._~+/=:@-]{1,128}")
 
 
 class Manner:
-    """How all requests of a process are marked: which fields, whom to believe, the next id."""
+    """The settings for the origin fields of a process, its trusted proxies, and its request ids."""
 
     __slots__ = ("_count", "_networks", "_prefix", "rfc7239", "x_forwarded")
 
@@ -44,29 +44,29 @@ class Manner:
         self.x_forwarded = forwarded != "forwarded"
         self.rfc7239 = forwarded != "x-forwarded"
         self._networks = [ip_network(text) for text in trusted]
-        self._prefix = prefix  # random, so that the ids of no two processes are the same
+        self._prefix = prefix  # random, so that ids of different processes differ
         self._count = 0
 
     def trusts(self, peer: str) -> bool:
-        """Whether what this peer says about origins is believed."""
+        """Whether the peer is a trusted proxy."""
         if not self._networks:
             return False
         address = ip_address(peer)
         return any(address in network for network in self._networks)
 
     def origin(self, peer: str, scheme: bytes) -> Origin:
-        """What is known of a peer that has just come."""
+        """Return the origin of requests from a peer that has just connected."""
         peer = plain_address(peer)
         return Origin(peer, b"", scheme, self, self.trusts(peer))
 
     def next_id(self) -> bytes:
-        """A request id. A counter, for a random number per request would cost more than it."""
+        """Return a new request id. It contains a counter, as a random number would cost more."""
         self._count += 1
         return numbered(self._prefix, self._count)
 
 
 class Origin:
-    """What is known about the sender of a connection's requests."""
+    """The origin of the requests of one connection."""
 
     __slots__ = ("_ending", "_manner", "_usual", "host", "local", "peer", "scheme", "trusted")
 
@@ -74,20 +74,20 @@ class Origin:
         self, peer: str, local: bytes, scheme: bytes, manner: Manner, trusted: bool
     ) -> None:
         self.peer = peer.encode()  # the client's address
-        self.local = local  # the address it connected to: the Host of a client that sent none
+        self.local = local  # the address that the client connected to, used if it sends no Host
         self.scheme = scheme
         self.trusted = trusted
         self._manner = manner
-        # All but the host is the same for every request of the connection.
+        # These fields, except the host, are the same for all requests of the connection.
         self._usual = b""
         if manner.x_forwarded and not manner.rfc7239 and not trusted:
             self._usual = _USUAL % (self.peer, scheme)
-        # And mostly the host, too: whole endings are kept from one request to the next.
-        self.host = b""  # of the last request
+        # The host is mostly the same, too: the whole ending is kept for the next request.
+        self.host = b""  # the Host that `_ending` was made for
         self._ending = b""
 
     def ending(self, head: RequestHead) -> bytes:
-        """What a worker is told behind the client's own fields, up to the request's id."""
+        """Return the fields behind the client's own fields, up to the value of X-Request-ID."""
         if head.host is self.host and head.http11 and self._ending:
             return self._ending
         ending = self.lines(head) + (VIA_11 if head.http11 else VIA_10)
@@ -96,14 +96,14 @@ class Origin:
         return ending
 
     def lines(self, head: RequestHead) -> bytes:
-        """The fields that tell where the request came from, each after a CRLF."""
+        """Return the fields that tell the origin of the request, each after a CRLF."""
         host = head.host or self.local
         if self._usual:
             return self._usual + host
         return b"".join(self._all(head, host))
 
     def request_id(self, head: RequestHead) -> bytes:
-        """The id that a trusted proxy gave, or one of ours."""
+        """Return the id from a trusted proxy, or a new one."""
         if self.trusted and head.claims:
             given = _claimed(head, REQUEST_ID)
             if len(given) == 1 and _WELL_FORMED.fullmatch(given[0]):
@@ -111,7 +111,7 @@ class Origin:
         return self._manner.next_id()
 
     def secure(self, head: RequestHead) -> bool:
-        """Whether the client's own connection is encrypted, as far as we are told."""
+        """Whether the client's own connection is encrypted, as far as the balancer knows."""
         claimed = _claimed(head, FORWARDED_PROTO) if self.trusted else []
         return (claimed or [self.scheme])[0] == b"https"
 
@@ -119,7 +119,8 @@ class Origin:
         believed = {kind: _claimed(head, kind) if self.trusted else [] for kind in _NAMES}
         if self._manner.x_forwarded:
             believed[FORWARDED_FOR].append(self.peer)
-            # Not appended to: workers compare the scheme with one word, and the first proxy knew.
+            # Nothing is appended to a claimed scheme or host: workers expect one value, and the
+            # first proxy knew it.
             believed[FORWARDED_PROTO] = believed[FORWARDED_PROTO] or [self.scheme]
             believed[FORWARDED_HOST] = believed[FORWARDED_HOST] or [host]
         if self._manner.rfc7239:
@@ -130,7 +131,7 @@ class Origin:
 
 
 def plain_address(peer: str) -> str:
-    """An address as a worker expects it: IPv4 as such, and without our name for the network."""
+    """Return an address as a worker expects it: IPv4 not mapped into IPv6, and no zone id."""
     return peer.removeprefix("::ffff:").partition("%")[0]
 
 
@@ -139,6 +140,6 @@ def _claimed(head: RequestHead, kind: int) -> list[bytes]:
 
 
 def _element(peer: bytes, host: bytes, scheme: bytes) -> bytes:
-    """RFC 7239, 4: an IPv6 address is in brackets, and whatever is no token in quotes."""
+    """Return a Forwarded element; IPv6 addresses need brackets and quotes (RFC 7239, 4 and 6)."""
     node = b'"[%b]"' % peer if b":" in peer else peer
     return b'for=%b;host="%b";proto=%b' % (node, host, scheme)

@@ -1,8 +1,8 @@
-"""The PROXY protocol, versions 1 and 2: a proxy on the way tells whom it speaks for.
+"""The PROXY protocol, versions 1 and 2, by which a proxy tells the address of its client.
 
-Read strictly, after https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt. No socket here:
-bytes in, a header out, or None while more must come. Anything else ends the connection, as the
-specification demands: its sender is no proxy, or not one that we understand.
+The parser is strict, after https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt. It has no
+socket: bytes go in, a header comes out, or None while the header is incomplete. Any other data ends
+the connection, as the specification demands.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from steelyard.errors import MalformedError
 
-LONGEST_V1 = 107  # with its line end (2.1)
-LONGEST_V2 = 4096  # of addresses and extensions; the field would allow 65535
+LONGEST_V1 = 107  # bytes, with the line end (2.1)
+LONGEST_V2 = 4096  # bytes of addresses and extensions; the length field would allow 65535
 
 _START_V1 = b"PROXY "
 _START_V2 = b"\r\n\r\n\x00\r\nQUIT\n"
@@ -24,19 +24,19 @@ _PORT = re.compile(r"0|[1-9][0-9]{0,4}")
 _LOCAL, _PROXY = 0x20, 0x21
 _UNSPEC, _TCP4, _TCP6, _UNIX = 0x00, 0x11, 0x21, 0x31
 _SIZES = {_UNSPEC: 0, _TCP4: 12, _TCP6: 36, _UNIX: 216}
-_SSL = 0x20  # an extension; the first bit of its value: the client came over TLS
+_SSL = 0x20  # an extension; bit 0 of its first octet: the client uses TLS
 
 
 class Header(NamedTuple):
-    """What a proxy said."""
+    """The content of a PROXY header."""
 
-    size: int  # of the header; HTTP begins behind it
-    source: str | None  # the client's address; None: the proxy speaks for itself, or cannot tell
+    size: int  # bytes of the header; the client's data begins behind them
+    source: str | None  # the client's address; None: the proxy's own connection, or unknown
     tls: bool = False
 
 
 def parse(data: bytes) -> Header | None:
-    """The header at the beginning of a connection; None: more must come."""
+    """Parse the header at the beginning of a connection; return None if it is incomplete."""
     if data.startswith(_START_V2):
         return _version2(data)
     if data.startswith(_START_V1):
@@ -96,7 +96,7 @@ def _source(family: int, data: bytes) -> str | None:
 
 
 def _tls(extensions: bytes) -> bool:
-    """Whether an extension says that the client came over TLS; all of them must be whole."""
+    """Whether an extension tells that the client uses TLS; a truncated extension is an error."""
     found, at = False, 0
     while at < len(extensions):
         if len(extensions) - at < 3:

@@ -1,7 +1,7 @@
-"""Refused heads: what can be told of a request whose head was refused, or never came whole.
+"""Refused heads: parses what it can of a request's head that was refused or is incomplete.
 
-Only the access log uses it. The reader of heads (grammar) gives nothing out before all of a head is
-well-formed.
+The result is for the access log, and for the id of a refused request. The grammar's parser returns
+nothing unless the whole head is well-formed.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from steelyard.balancer.http.authority import is_authority
 from steelyard.balancer.http.heads import RequestHead
 from steelyard.balancer.http.names import REQUEST_ID
 
-MOST = 16 * 1024  # of a head, for notes of refused requests may wait in the access log
+MOST = 16 * 1024  # bytes of a head that are kept, as notes of refused requests may wait for the log
 _LINE = re.compile(
     rb"([%b]+) ([%b]+) (HTTP/[0-9]\.[0-9])" % (re.escape(TOKEN), re.escape(TARGET.members))
 )
 
 
 def read_refused(data: bytes) -> RequestHead | None:
-    """The head that these bytes begin with, as far as it came; None when its first line is not
-    there or not well-formed."""
+    """Return the head at the front of `data`, as far as it came; None if its first line is missing
+    or malformed."""
     text = data[:MOST].partition(b"\r\n\r\n")
     lines = text[0].split(b"\r\n") if text[1] else text[0].split(b"\r\n")[:-1]
     match = _LINE.fullmatch(lines[0]) if lines else None

@@ -1,7 +1,7 @@
-"""Heads on their way out: what a balancer takes away and adds (RFC 9110, 7.6).
+"""Rewriting: writes the heads to send, with the changes that a proxy must make (RFC 9110, 7.6).
 
-End-to-end fields keep their bytes and their order. Fields of one connection are gone already:
-the grammar did not keep them.
+End-to-end fields keep their bytes and their order. The grammar has already removed the fields that
+belong to one connection.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CHUNKED = b"\r\nTransfer-Encoding: chunked"
 
 
 def request_start(head: RequestHead, origin: Origin) -> bytes:
-    """The head that a worker gets; the request has its id from now on."""
+    """Give the request its id, and return the head for the worker."""
     head.request_id = origin.request_id(head)
     if not head.http11 or head.chunked or head.upgrade:
         head.rewrite(_unusual(head, origin))
@@ -32,8 +32,8 @@ def answer_start(
     date: Date,
     body: bytes = b"",
 ) -> bytes:
-    """The head that a client gets, with what is here of the body; `chunked` and `keep` are about
-    the client's connection. RFC 9110, 6.6.1 has a proxy add the Date that a worker left out."""
+    """Return the head for the client, with `body` behind it; `chunked` and `keep` apply to the
+    client's connection. A proxy adds the Date that a worker left out (RFC 9110, 6.6.1)."""
     if head.status == 204:
         head.rewrite(_without_length(head))
     more = VIA_11 if head.dated else date.line() + VIA_11
@@ -44,12 +44,12 @@ def answer_start(
 
 
 def interim(head: AnswerHead) -> bytes:
-    """A 1xx answer; it has neither a body nor anything to say about the connection."""
+    """Return a 1xx answer for the client, which has no body and no connection fields."""
     return _without_length(head) + END
 
 
 def switching(head: AnswerHead, request: RequestHead) -> bytes:
-    """A 101: the last head on this connection."""
+    """Return a 101 answer for the client, the last head on its connection."""
     to = _upgrade(head.upgrade or [])
     start = _without_length(head) + (request.session or b"")
     return b"".join((start, to, VIA_11, request.request_id, END))
@@ -64,19 +64,19 @@ def _upgrade(protocols: list[bytes]) -> bytes:
 
 
 def _special(head: AnswerHead, chunked: bool, keep: bool, request: RequestHead) -> bytes:
-    """What not every answer is told to say to the client."""
+    """Return the fields that only some answers need."""
     lines = request.session or b""
     if chunked:
         lines += CHUNKED
     if not (keep and request.http11):
         lines += _connection(keep)
-    if head.status == 426 and keep and head.upgrade:  # RFC 9110, 15.5.22: it says to what
+    if head.status == 426 and keep and head.upgrade:  # RFC 9110, 15.5.22: a 426 names the protocols
         lines += _upgrade(head.upgrade)
     return lines
 
 
 def _unusual(head: RequestHead, origin: Origin) -> bytes:
-    """The text of one that is not in HTTP/1.1, is chunked, or wants another protocol."""
+    """Return the text of a request that is in HTTP/1.0, is chunked, or offers an upgrade."""
     text = head.text if head.http11 else _modern(head, origin)
     if head.chunked:
         text += CHUNKED
@@ -84,7 +84,8 @@ def _unusual(head: RequestHead, origin: Origin) -> bytes:
 
 
 def _modern(head: RequestHead, origin: Origin) -> bytes:
-    """An HTTP/1.0 request in HTTP/1.1; it may have no Host, or one in its target alone."""
+    """Return an HTTP/1.0 request as HTTP/1.1. Add a Host if the request has none, or has it only in
+    its target."""
     lines = head.lines
     if not any(line[:5].lower() == b"host:" for line in lines):
         lines = [b"Host: " + (head.host or origin.local), *lines]
@@ -92,6 +93,6 @@ def _modern(head: RequestHead, origin: Origin) -> bytes:
 
 
 def _without_length(head: AnswerHead) -> bytes:
-    """RFC 9110, 8.6: 1xx and 204 have no Content-Length, whatever a worker believes."""
+    """Return a head without Content-Length, which 1xx and 204 must not have (RFC 9110, 8.6)."""
     first, *lines = head.text.split(b"\r\n")
     return first + join([line for line in lines if line[:15].lower() != b"content-length:"])

@@ -1,4 +1,4 @@
-"""Start lines: the first line of a request or an answer (RFC 9112, 3 and 4)."""
+"""Start lines: parses the first line of a request or an answer (RFC 9112, 3 and 4)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from steelyard.balancer.http.heads import RequestHead
 from steelyard.balancer.http.names import GET, POST
 from steelyard.balancer.io.octets import cut, matches, octet, spans, text_end
 
-# Methods that need no second look (RFC 9110, 9.1; RFC 5789).
+# Methods that need no further check (RFC 9110, 9.1; RFC 5789).
 _METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"TRACE", b"PATCH"})
 _ABSOLUTE = re.compile(rb"(?i:http(s?))://([^/?]*)(.*)", re.DOTALL)
 _VERSION = re.compile(rb"HTTP/[0-9]\.[0-9]")
 
 
 def bad_request_line(data: bytes) -> BadMessageError:
-    """What is wrong with it."""
+    """Return an error that tells what is wrong with a request line."""
     parts = data[: text_end(data, 0)].split(b" ")
     if len(parts) != 3:
         return BadMessageError(400, "a request line has three parts and two spaces")
@@ -27,7 +27,7 @@ def bad_request_line(data: bytes) -> BadMessageError:
 
 
 def method_of(data: bytes, end: int) -> bytes:
-    """The method at the front; the same object for each of the two that most requests have."""
+    """Return the method at the front; always the same object for GET, and for POST."""
     if matches(data, 0, end, GET):
         return GET
     if matches(data, 0, end, POST):
@@ -44,13 +44,13 @@ def _other_method(method: bytes) -> None:
     if not method or method.translate(None, TOKEN):
         raise BadMessageError(400, "bad method")
     if method.upper() in (b"HEAD", b"CONNECT"):
-        # Methods are case-sensitive, but a worker that does not know that would answer `head`
-        # without the body that we, who do, would wait for.
+        # Methods are case-sensitive. A worker that ignores case would answer `head` without a
+        # body, and the balancer would wait for the body.
         raise BadMessageError(400, "a method that frames its answer, in the wrong case")
 
 
 def is_http11(version: bytes) -> bool:
-    """Whether a request is in HTTP/1.1, or in HTTP/1.0."""
+    """Whether a request is in HTTP/1.1 and not in HTTP/1.0; refuse all other versions."""
     if version == b"HTTP/1.1":
         return True
     if version == b"HTTP/1.0":
@@ -61,7 +61,7 @@ def is_http11(version: bytes) -> bool:
 
 
 def status_of(data: bytes, stop: int) -> int:
-    """The status of `HTTP/1.x NNN reason`."""
+    """Return the status of a status line, `HTTP/1.x NNN reason`."""
     status = 0
     if (
         stop >= 12
@@ -76,8 +76,8 @@ def status_of(data: bytes, stop: int) -> int:
 
 
 def other_target(head: RequestHead, tls: bool) -> None:
-    """A target that is no path: absolute form becomes origin form, and its authority the Host (RFC
-    9112, 3.2.2)."""
+    """Handle a target that is no path: rewrite the absolute form to the origin form, with its
+    authority as the Host (RFC 9112, 3.2.2); refuse all but `OPTIONS *` otherwise."""
     match = _ABSOLUTE.fullmatch(head.target)
     if match is not None:
         secure, host, path = match.groups()

@@ -1,7 +1,7 @@
-"""Loop: one thread, one epoll, level-triggered.
+"""Loop: an event loop in one thread, on one level-triggered epoll.
 
-Registrations persist, so a small exchange costs four system calls: recv, send, recv, send. Time
-limits are one number per stream, looked at in a coarse sweep: no timer is ever made or cancelled.
+Registrations persist, so a small exchange costs four system calls: recv, send, recv, send. A time
+limit is one number per handler, checked in a coarse sweep: no timer is ever created or cancelled.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ IN = select.EPOLLIN
 OUT = select.EPOLLOUT
 BROKEN = select.EPOLLERR | select.EPOLLHUP
 
-# One receive buffer for all: glibc would return a buffer per receive to the kernel each time,
-# which more than doubled the cost of 64 KiB answers. With 256 KiB, 1 MiB answers cost a little more
-# than half of what they do with 64 KiB; half a MiB gains nothing more.
+# All handlers share one receive buffer. With a buffer per receive, glibc returned its memory to the
+# kernel each time, which more than doubled the cost of 64 KiB answers. With 256 KiB, answers of
+# 1 MiB cost a little more than half of what they cost with 64 KiB; 512 KiB gains nothing more.
 RECEIVE = 256 * 1024
 
 
 class Handler:
-    """Something with a file descriptor in the loop."""
+    """The receiver of the events of one file descriptor in the loop."""
 
     __slots__ = ("deadline",)
 
     deadline: float
 
     def on_event(self, mask: int) -> None:
-        """The file descriptor is ready for these."""
+        """Handle the events in `mask`, for which the file descriptor is ready."""
         raise NotImplementedError
 
     def expire(self) -> None:
-        """The deadline has come."""
+        """Handle the deadline, which has come."""
         raise NotImplementedError
 
     def abort(self) -> None:
-        """End it and all that hangs on it, in whatever state it is."""
+        """End this handler and everything that depends on it, in any state."""
         raise NotImplementedError
 
 
@@ -70,7 +70,7 @@ class Loop:
 
     def __init__(self, sweep_every: float) -> None:
         self._poller = Poller()
-        self._handlers: list[Handler | None] = []  # by file descriptor, which are small numbers
+        self._handlers: list[Handler | None] = []  # by file descriptor, a small number
         self._graveyard: list[Closeable] = []
         self._sweep_every = sweep_every
         self.buffer = bytearray(RECEIVE)
@@ -78,7 +78,7 @@ class Loop:
         self.pipe = Pipe()
         self.now = monotonic()  # when the present round of events began
         self.running = True
-        self.chore: Callable[[], None] | None = None  # to be done after every round
+        self.chore: Callable[[], None] | None = None  # called after every round
 
     def add(self, fd: int, handler: Handler, mask: int) -> None:
         """Watch a file descriptor."""
@@ -89,15 +89,16 @@ class Loop:
         self._poller.add(fd, mask)
 
     def replace(self, fd: int, handler: Handler) -> None:
-        """Have another handler take over a file descriptor; what is waited for stays."""
+        """Replace the handler of a file descriptor; the events that it waits for stay."""
         self._handlers[fd] = handler
 
     def watch(self, fd: int, mask: int) -> None:
-        """Change what is waited for."""
+        """Change the events that a file descriptor waits for."""
         self._poller.change(fd, mask)
 
     def park(self, fd: int) -> None:
-        """Stop all events, even a broken connection's, which epoll reports unasked."""
+        """Stop all events of a file descriptor, even EPOLLERR and EPOLLHUP, which epoll always
+        reports."""
         self._poller.remove(fd)
 
     def unpark(self, fd: int, mask: int) -> None:
@@ -107,8 +108,8 @@ class Loop:
     def drop(self, fd: int, sock: Closeable) -> None:
         """Forget a handler and close its socket.
 
-        The socket is closed after the round: until then the kernel cannot give its number to a
-        new one, which an event of this round would then be taken for.
+        The socket is closed after the round. Until then, the kernel cannot give its number to a
+        new socket, which would otherwise get the old socket's events of this round.
         """
         self._handlers[fd] = None
         self._graveyard.append(sock)
@@ -119,11 +120,11 @@ class Loop:
         self._poller.remove(fd)
 
     def handlers(self) -> list[Handler]:
-        """All that is in the loop now."""
+        """Return all handlers in the loop."""
         return [handler for handler in self._handlers if handler is not None]
 
     def taken(self, count: int) -> bytes:
-        """A copy of the first bytes in the buffer."""
+        """Return a copy of the first `count` bytes in the buffer."""
         return front(self.buffer, count)
 
     def run(self) -> None:
@@ -142,7 +143,7 @@ class Loop:
                 self._bury()
 
     def close(self) -> None:
-        """End every stream and the epoll itself."""
+        """Abort all handlers, and close the epoll and the pipe."""
         for handler in self.handlers():
             handler.abort()
         self._bury()
@@ -153,7 +154,7 @@ class Loop:
         poller = self._poller
         handler: Handler | None = None
         index = 0
-        while index < count:  # `try` costs something: one for all events, and one after a mishap
+        while index < count:  # a `try` has a cost: one covers all events up to an exception
             try:
                 while index < count:
                     at, index = index, index + 1
@@ -180,7 +181,7 @@ class Loop:
             log.exception("an error of ours, after a round")
 
     def _mishap(self, handler: Handler | None) -> None:
-        """A bug of ours costs one connection, not the process."""
+        """Log a bug and end the connection that it occurred in, but not the process."""
         log.exception("a connection is dropped after an error of ours")
         if handler is not None:
             handler.abort()
@@ -192,7 +193,7 @@ class Loop:
 
 
 class Woken(Protocol):
-    """Who a waker calls."""
+    """The owner of a waker, which the waker calls."""
 
     def woken(self) -> None: ...
 
@@ -200,7 +201,7 @@ class Woken(Protocol):
 
 
 class Waker(Handler):
-    """An eventfd in the loop, which any thread may ring, and a deadline of its owner's."""
+    """An eventfd in the loop, by which any thread can wake the owner, and the owner's deadline."""
 
     __slots__ = ("_fd", "_loop", "_owner")
 
@@ -212,7 +213,7 @@ class Waker(Handler):
         loop.add(self._fd, self, IN)
 
     def wake(self) -> None:
-        """Have the loop call the owner soon."""
+        """Make the loop call the owner's `woken` soon; any thread may call this."""
         os.eventfd_write(self._fd, 1)
 
     def on_event(self, mask: int) -> None:
@@ -223,7 +224,7 @@ class Waker(Handler):
         self._owner.expired()
 
     def abort(self) -> None:
-        """Leave the loop; `wake` stays harmless, for another thread may be about to call it."""
+        """Leave the loop. The eventfd stays open, because another thread may still call `wake`."""
         self._loop.forget(self._fd)
 
     def __del__(self) -> None:

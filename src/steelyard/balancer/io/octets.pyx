@@ -10,9 +10,9 @@ cdef extern from *:
     """
     #include <stdint.h>
     #include <string.h>
-    /* Flags of a step of octets, of which the first is exact: those that are below 32 or are 127,
-       and those that are CR. With SSE2, which every x86-64 has, a step is 16 octets; elsewhere it is
-       a word ("Bit Twiddling Hacks", words that have a byte less than n). */
+    /* These functions test a step of octets at once: one flags control characters (below 32, or
+       127), the other CR. Only the lowest flag is exact. With SSE2, which every x86-64 has, a step
+       is 16 octets; elsewhere it is a word ("Bit Twiddling Hacks", byte less than n in a word). */
     #ifdef __SSE2__
     #include <emmintrin.h>
     #define STEELYARD_STEP 16
@@ -90,7 +90,7 @@ cpdef Py_ssize_t find(bytes data, int wanted, Py_ssize_t start, Py_ssize_t end) 
 cpdef Py_ssize_t run(bytes data, Py_ssize_t start, Alphabet alphabet) noexcept:
     cdef const unsigned char* at = <const unsigned char*> PyBytes_AS_STRING(data) + start
     cdef const unsigned char* table = alphabet._table
-    while table[at[0]]:  # NUL, behind the last one, is of no alphabet
+    while table[at[0]]:  # no alphabet contains the NUL behind the last octet
         at += 1
     return <char*> at - PyBytes_AS_STRING(data)
 

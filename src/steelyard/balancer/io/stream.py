@@ -1,4 +1,4 @@
-"""Stream: a non-blocking socket in the loop, and what it could not send yet."""
+"""Stream: a non-blocking socket in the loop, with the bytes that it could not send yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.balancer.io.loop import IN, OUT, Handler, Loop
 from steelyard.balancer.io.octets import Buffer
 from steelyard.balancer.io.syscalls import receive, transmit, transmit_both
 
-_RESET = struct.pack("ii", 1, 0)  # SO_LINGER with no time: close sends RST
+_RESET = struct.pack("ii", 1, 0)  # SO_LINGER with a time of 0: close sends a RST
 
 
 class Layer:
@@ -20,20 +20,20 @@ class Layer:
     __slots__ = ()
 
     def receive(self, stream: Stream) -> int:
-        """As `Stream.receive`."""
+        """Receive and decrypt; return the same as `Stream.receive`."""
         raise NotImplementedError
 
     def encrypt(self, stream: Stream, data: Buffer) -> bytes:
-        """The bytes to send instead of the data; empty when nothing can be sent any more."""
+        """Return the encrypted data; empty bytes if nothing can be sent any more."""
         raise NotImplementedError
 
     def finish(self, stream: Stream) -> bool:
-        """Tell the peer that no more comes; True when nothing of that is pending any more."""
+        """Tell the peer that no more bytes come; return True if no bytes are pending."""
         raise NotImplementedError
 
 
 class Stream(Handler):
-    """One TCP connection, of a client or to a worker."""
+    """One TCP connection with a client or a worker."""
 
     __slots__ = ("fd", "loop", "mask", "open", "parked", "pending", "sent", "sock", "tls")
 
@@ -42,26 +42,27 @@ class Stream(Handler):
         self.sock = sock
         self.fd = sock.fileno()
         self.mask = mask
-        self.pending = bytearray()  # accepted from us, not yet by the kernel
-        self.sent = 0  # bytes the kernel took
+        self.pending = bytearray()  # bytes to send that the kernel has not taken yet
+        self.sent = 0  # bytes that the kernel took
         self.deadline = inf
         self.open = True
         self.parked = False
-        self.tls: Layer | None = None  # between us and the socket, when a client came over TLS
+        self.tls: Layer | None = None  # encryption, if the client uses TLS
         loop.add(self.fd, self, mask)
 
     def receive(self) -> int:
-        """Bytes now in the loop's buffer; 0: the peer has finished; −1: it is gone.
+        """Receive into the loop's buffer, and return the number of bytes.
 
-        −2 is a false alarm: nothing is there.
+        The result is 0 at the end of the stream, −1 if the peer is gone, and −2 if there is nothing
+        to read now.
         """
         if self.tls is not None:
             return self.tls.receive(self)
         return receive(self.fd, self.loop.buffer)
 
     def send(self, data: Buffer) -> bool:
-        """Send, or keep for later; False when the peer is gone."""
-        if not len(data):  # compiled, to ask for its truth costs more
+        """Send data, and keep the rest for later; return False if the peer is gone."""
+        if not len(data):  # when compiled, the truth value costs more than the length
             return True
         if self.tls is not None:
             data = self.tls.encrypt(self, data)
@@ -80,7 +81,7 @@ class Stream(Handler):
         return True
 
     def send_both(self, first: bytes, second: Buffer) -> bool:
-        """Send one after the other, without copying them together."""
+        """Send two pieces of data, joining them only if they must be encrypted or must wait."""
         if self.tls is not None or self.pending:
             return self.send(first + second)
         count = transmit_both(self.fd, first, second)
@@ -95,7 +96,8 @@ class Stream(Handler):
         return True
 
     def pour(self, count: int) -> bool:
-        """Send so many bytes that are in the loop's pipe, or keep them for later."""
+        """Send the `count` bytes in the loop's pipe, and keep the rest for later; return False if
+        the peer is gone."""
         loop = self.loop
         sent = loop.pipe.pour(self.fd, count)
         if sent < count:
@@ -108,7 +110,7 @@ class Stream(Handler):
         return True
 
     def flush(self) -> bool:
-        """Send what was kept; False when the peer is gone."""
+        """Send pending bytes; return False if the peer is gone."""
         count = transmit(self.fd, self.pending)
         if count < 0:
             return False
@@ -121,7 +123,7 @@ class Stream(Handler):
         return True
 
     def pause(self) -> None:
-        """Read no more for now: the other side cannot take it."""
+        """Stop reading for now."""
         if self.mask & IN:
             self.watch(self.mask & ~IN)
 
@@ -142,12 +144,12 @@ class Stream(Handler):
             self.loop.watch(self.fd, mask)
 
     def park(self) -> None:
-        """It is broken, but what it holds is not wanted yet: no events until `watch`."""
+        """Stop all events of a broken connection until `watch`; its bytes are not wanted yet."""
         self.parked = True
         self.loop.park(self.fd)
 
     def close(self) -> None:
-        """Forget it; the socket is closed when the round is over."""
+        """Leave the loop, which closes the socket after the present round."""
         if self.open:
             if self.tls is not None and not self.pending:
                 self.tls.finish(self)
@@ -155,9 +157,9 @@ class Stream(Handler):
             self.loop.drop(self.fd, self.sock)
 
     def reset(self) -> None:
-        """Close so that the peer cannot mistake the end for a proper one."""
+        """Close with a RST, so that the peer cannot mistake the end for a regular one."""
         if self.open:
-            self.tls = None  # it would tell the peer of a proper end
+            self.tls = None  # no close_notify, which would announce a regular end
             with contextlib.suppress(OSError):
                 self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.close()

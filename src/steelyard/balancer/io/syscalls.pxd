@@ -6,7 +6,7 @@ cdef extern from "<sys/epoll.h>" nogil:
     ctypedef union epoll_data_t:
         int fd
         uint64_t u64
-    # Packed on x86-64; the header knows, and generated code goes by the header.
+    # The struct is packed on x86-64; the generated code uses the C header's definition.
     cdef struct epoll_event:
         uint32_t events
         epoll_data_t data

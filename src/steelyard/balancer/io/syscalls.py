@@ -1,7 +1,7 @@
 """System calls of the hot path: receive, send, epoll and the clock, on bare file descriptors.
 
-This module is written twice: here with what Python has, and in `syscalls.pyx`
-with the C functions themselves, for the compiled build. Both are held to the same tests.
+This module exists twice: here with Python's standard library, and in `syscalls.pyx` with the C
+functions, for the compiled build. The same tests check both.
 """
 
 from __future__ import annotations
@@ -29,22 +29,23 @@ __all__ = [
     "wall_second",
 ]
 
-GONE = -1  # the peer is
-NOTHING = -2  # a false alarm
+GONE = -1  # the connection failed: the peer is gone
+NOTHING = -2  # nothing to read now
 
 BATCH = 512
-PIPE = 1024 * 1024  # bytes, the most that anybody may ask for
-UNABLE = (errno.EINVAL, errno.ENOSYS, errno.EPERM)  # splice(2) is not to be had
+PIPE = 1024 * 1024  # bytes; by default the kernel allows users no larger pipe
+UNABLE = (errno.EINVAL, errno.ENOSYS, errno.EPERM)  # splice(2) is not available
 SPLICE = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
 
 
 def wall_second() -> int:
-    """The second of the wall clock, since 1970."""
+    """Return the whole seconds of the wall clock since 1970."""
     return int(time())
 
 
 def receive(fd: int, buffer: bytearray) -> int:
-    """How many bytes are in the buffer now; 0: the peer has finished; or GONE, or NOTHING."""
+    """Receive into the buffer; return the number of bytes, 0 at the end of the stream, GONE or
+    NOTHING."""
     try:
         return os.readv(fd, (buffer,))
     except BlockingIOError:
@@ -54,14 +55,14 @@ def receive(fd: int, buffer: bytearray) -> int:
 
 
 def is_quiet(fd: int) -> bool:
-    """Whether the peer has neither sent anything nor closed."""
+    """Whether there is neither a byte to read nor an end or an error of the connection."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return not poll.poll(0)
 
 
 def transmit(fd: int, data: Buffer) -> int:
-    """How many bytes the kernel took, perhaps none; or GONE."""
+    """Send data; return the number of bytes that the kernel took, perhaps 0, or GONE."""
     try:
         return os.write(fd, data)
     except BlockingIOError:
@@ -71,7 +72,7 @@ def transmit(fd: int, data: Buffer) -> int:
 
 
 def transmit_both(fd: int, first: bytes, second: Buffer) -> int:
-    """As `transmit`, one after the other."""
+    """Send two pieces of data with one system call; return the same as `transmit`."""
     try:
         return os.writev(fd, (first, second))
     except BlockingIOError:
@@ -81,21 +82,22 @@ def transmit_both(fd: int, first: bytes, second: Buffer) -> int:
 
 
 class Pipe:
-    """What large bodies go through from socket to socket, by splice(2): nobody copies a byte.
+    """A kernel pipe that large bodies go through from socket to socket, by splice(2), without a
+    copy in our memory.
 
-    Between two uses it is empty.
+    Between two uses, the pipe is empty.
     """
 
     __slots__ = ("_in", "_out", "works")
 
     def __init__(self) -> None:
-        self.works = True  # until a kernel, or what stands in for one, says no
+        self.works = True  # until splice(2) fails as unavailable, as in a sandbox
         self._out, self._in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        with contextlib.suppress(OSError):  # a user has so many pages; then it is a small one
+        with contextlib.suppress(OSError):  # over the user's quota, the pipe stays small
             fcntl.fcntl(self._in, fcntl.F_SETPIPE_SZ, PIPE)
 
     def fill(self, fd: int, most: int) -> int:
-        """As `receive`, but the bytes are in the pipe, and are at most so many."""
+        """Receive at most `most` bytes into the pipe; return the same as `receive`."""
         try:
             return os.splice(fd, self._in, most, flags=SPLICE)
         except BlockingIOError:
@@ -105,7 +107,7 @@ class Pipe:
             return GONE if self.works else NOTHING
 
     def pour(self, fd: int, count: int) -> int:
-        """As `transmit`, of what is in the pipe."""
+        """Send `count` bytes from the pipe; return the same as `transmit`."""
         try:
             return os.splice(self._out, fd, count, flags=SPLICE)
         except BlockingIOError:
@@ -118,7 +120,7 @@ class Pipe:
         os.close(self._out)
 
     def spill(self, buffer: bytearray) -> int:
-        """Empty the pipe into a buffer that has room for it; how many bytes there are."""
+        """Empty the pipe into a buffer that is large enough; return the number of bytes."""
         return max(0, receive(self._out, buffer))
 
 
@@ -136,24 +138,24 @@ class Poller:
         self._epoll.register(fd, mask)
 
     def change(self, fd: int, mask: int) -> None:
-        """Wait for other events of it."""
+        """Change the events that a file descriptor waits for."""
         self._epoll.modify(fd, mask)
 
     def remove(self, fd: int) -> None:
-        """Watch it no more."""
+        """Stop watching a file descriptor."""
         self._epoll.unregister(fd)
 
     def wait(self, seconds: float) -> int:
-        """How many file descriptors have events, after at most so long."""
+        """Wait for events for at most `seconds`; return how many file descriptors have some."""
         self._events = self._epoll.poll(seconds, BATCH)
         return len(self._events)
 
     def fd(self, index: int) -> int:
-        """The file descriptor of one event of the last `wait`."""
+        """Return the file descriptor of one event of the last `wait`."""
         return self._events[index][0]
 
     def mask(self, index: int) -> int:
-        """What happened to it."""
+        """Return the mask of one event of the last `wait`."""
         return self._events[index][1]
 
     def close(self) -> None:

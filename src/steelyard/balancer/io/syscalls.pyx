@@ -19,8 +19,8 @@ cdef extern from *:
     #include <sys/socket.h>
     #include <sys/syscall.h>
     #include <unistd.h>
-    /* Where there are threads, those of the C library look whether somebody wants to end this one,
-       before and after: with a locked instruction each. Nobody ever does. */
+    /* In a process with threads, recv and send of the C library check for a thread cancellation
+       before and after the call, with a locked instruction each. No thread is ever cancelled. */
     #define steelyard_recv(fd, buffer, size, flags) \
         syscall(SYS_recvfrom, fd, buffer, size, flags, NULL, NULL)
     #define steelyard_send(fd, data, size, flags) \
@@ -75,7 +75,7 @@ cpdef double monotonic() noexcept:
     return now.tv_sec + 1e-9 * now.tv_nsec
 
 
-# Neither gives the interpreter lock away: on a non-blocking socket they never wait.
+# These functions keep the interpreter lock, because they never wait on a non-blocking socket.
 
 cpdef Py_ssize_t receive(int fd, bytearray buffer) noexcept:
     cdef Py_ssize_t count
@@ -234,7 +234,7 @@ cdef class Poller:
             count = epoll_wait(self._epoll, self._events, BATCH, milliseconds)
         if count < 0 and errno != EINTR:
             raise _error()
-        PyErr_CheckSignals()  # a busy loop may never come to where the interpreter looks
+        PyErr_CheckSignals()  # compiled code may never reach the interpreter's own check
         return 0 if count < 0 else count
 
     cpdef int fd(self, int index) noexcept:

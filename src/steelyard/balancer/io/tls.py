@@ -1,13 +1,13 @@
-"""Tls: the layer between a stream and its socket, for clients that came over TLS.
+"""Tls: the encryption layer between a stream and its socket, for clients that use TLS.
 
-OpenSSL does the cryptography between two buffers in memory, the socket stays ours (docs/decisions,
-11). To the stream it looks as if there were no TLS at all:
+OpenSSL encrypts and decrypts between two buffers in memory; the balancer itself reads and writes
+the socket (docs/decisions, 11). The stream works as without TLS:
 
-* `receive` gives out all that can be decrypted, every time: nothing is ever left in a buffer
-  that no event would tell of. The loop's buffer is larger than what one call can decrypt.
-* `pending` holds what is encrypted already, and counts for back-pressure like any other bytes.
-* `sent` + `pending` count the bytes that were to be sent, not what became of them.
-* The other side's close_notify is the end of its stream, as a FIN is.
+* `receive` always returns all bytes that can be decrypted, so no bytes stay in a buffer for which
+  no event would come. The loop's buffer is larger than the bytes that one call can decrypt.
+* `pending` holds encrypted bytes, which count for back-pressure like any other bytes.
+* `sent` + `pending` is the number of bytes before encryption.
+* The peer's close_notify is the end of its stream, like a FIN.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ from steelyard.balancer.io.loop import OUT
 from steelyard.balancer.io.octets import Buffer
 from steelyard.balancer.io.stream import Layer, Stream
 
-RECORD = 16 * 1024  # the largest there is (RFC 8446, 5.1)
-# One receive: with the rest of an unfinished record it fits into the loop's buffer. OpenSSL's own
-# buffers never shrink: a connection would keep the room for a larger one for good.
+RECORD = 16 * 1024  # the largest payload of a record (RFC 8446, 5.1)
+# Bytes per receive. Together with the rest of an unfinished record, they fit into the loop's
+# buffer. OpenSSL's own buffers never shrink: after a larger receive, a connection would keep a
+# larger buffer until its end.
 RECEIVE = RECORD
-# What OpenSSL says by itself (alerts, new keys) to a client that does not read it.
+# A client is dropped when more bytes than this are pending for it while OpenSSL adds messages of
+# its own (alerts, key updates), because the client does not read.
 FLOOD = 64 * 1024
 
 
 class Tls(Layer):
-    """One connection's encryption."""
+    """The encryption of one connection."""
 
     __slots__ = ("_ended", "_finished", "_incoming", "_outgoing", "_ssl")
 
@@ -39,10 +41,10 @@ class Tls(Layer):
         self._outgoing = ssl.MemoryBIO()
         self._ssl = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._ended = False  # the client will send no more
-        self._finished = False  # we have told it that we will not, either
+        self._finished = False  # we have sent our close_notify
 
     def shake(self, stream: Stream, data: Buffer) -> bool:
-        """Go on with the handshake; True when it is over. Raises SSLError when it failed."""
+        """Continue the handshake; return True when it is complete. Raise SSLError if it fails."""
         self._incoming.write(data)
         try:
             self._ssl.do_handshake()
@@ -53,7 +55,7 @@ class Tls(Layer):
         return True
 
     def receive(self, stream: Stream) -> int:
-        """As `Stream.receive`: bytes now in the loop's buffer, or why there are none."""
+        """Receive and decrypt into the loop's buffer; return the same as `Stream.receive`."""
         if self._ended:
             return 0
         loop = stream.loop
@@ -78,7 +80,7 @@ class Tls(Layer):
         return count if found == -2 and count <= 0 else found
 
     def encrypt(self, stream: Stream, data: Buffer) -> bytes:
-        """What to send instead of the data; empty when nothing can be sent any more."""
+        """Return the encrypted data; empty bytes if nothing can be sent any more."""
         size = len(data)
         try:
             if size <= RECORD:
@@ -92,16 +94,16 @@ class Tls(Layer):
         return out
 
     def finish(self, stream: Stream) -> bool:
-        """Say that no more comes (close_notify); True when nothing is pending any more."""
+        """Send a close_notify; return True if no bytes are pending."""
         if not self._finished:
             self._finished = True
-            with contextlib.suppress(ssl.SSLError):  # it wants the client's own, which may come
+            with contextlib.suppress(ssl.SSLError):  # the client's close_notify is missing
                 self._ssl.unwrap()
             self._tell(stream)
         return not stream.pending
 
     def _records(self, data: memoryview) -> Iterator[bytes]:
-        """One at a time, to keep OpenSSL's buffer small."""
+        """Yield the encrypted records one at a time, to keep OpenSSL's buffer small."""
         for at in range(0, len(data), RECORD):
             self._ssl.write(data[at : at + RECORD])
             yield self._outgoing.read()
@@ -116,14 +118,15 @@ class Tls(Layer):
                 count += size
         except ssl.SSLWantReadError:
             pass
-        except ssl.SSLZeroReturnError:  # instead of a size of 0, when we have said it before
+        except ssl.SSLZeroReturnError:  # comes instead of size 0 after our own close_notify
             return self._end(stream, count)
         return count or -2
 
     def _end(self, stream: Stream, count: int) -> int:
-        """The client's last word, perhaps behind some bytes: they are given out first.
+        """Handle the client's close_notify; return the `count` bytes before it first.
 
-        Then the kernel must say again that there is something to read, which it does from now on.
+        If there are such bytes, the kernel must report the stream as readable again, so that the
+        next `receive` returns the end; SHUT_RD makes the kernel do so.
         """
         self._ended = True
         if count:
@@ -132,14 +135,14 @@ class Tls(Layer):
         return count
 
     def _tell(self, stream: Stream) -> None:
-        """Send what OpenSSL has to say by itself; it is not counted as sent."""
+        """Send the messages that OpenSSL makes by itself, without counting them as sent."""
         words = self._outgoing.read()
         if not words:
             return
         stream.sent -= len(words)
         waiting = bool(stream.pending)
         stream.pending += words
-        if waiting or not stream.flush():  # a client that is gone shows itself with the next event
+        if waiting or not stream.flush():  # the next event tells if the client is gone
             return
         if stream.pending:
             stream.watch(stream.mask | OUT)

@@ -1,17 +1,17 @@
-"""The workers of one application: which worker gets a request, and over which connection.
+"""The workers of one application: chooses the worker and the connection for each request.
 
-pool           all of it as one object: table, budget, ejection, sessions, estimates, waiting
-requester      one request, as the pool sees it (an exchange implements it)
-attempts       which worker a request is tried at, and which next when that one fails
-table          which workers get new requests; the directory that makes tables from queues
-worker         one worker: address, counts, idle connections.  guard: whose socket answers there
+pool           the object that holds the parts below for one application
+requester      the interface of a request for the pool (an exchange implements it)
+attempts       chooses a worker for a request, and another one when the first fails
+table          the workers that get new requests; the directory that makes tables from queues
+worker         one worker: address, counts, idle connections.  guard: checks who owns its port
 upstream       one connection to a worker
-counters       what a worker has to do and has done; the bell that wakes the control thread
-latency        estimates of how long each worker takes
-slow_start     the weight of a new worker
-ejection       workers that are left alone for a while after failures
-retry_budget   how many retries the recent traffic allows
+counters       counts of a worker's exchanges; the bell that wakes the control thread
+latency        estimates of how long each worker takes to answer
+slow_start     raises the weight of a new worker step by step
+ejection       excludes workers for a while after failures
+retry_budget   limits retries to a share of the recent requests
 waiting        requests that wait for a worker with room
-sticky         sessions that stay with one worker, by a cookie
-limits         settings that are asked for with every request, in plain attributes
+sticky         keeps a client's session with one worker, by a cookie
+limits         the settings that every request needs, in plain attributes
 """

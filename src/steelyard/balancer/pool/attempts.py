@@ -1,4 +1,4 @@
-"""Attempts: which worker a request is tried at, and which next when that one fails."""
+"""Attempts: chooses a worker for a request, and another one when the first fails."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from steelyard.balancer.pool.worker import Worker
 
 
 class Attempts:
-    """Finds workers for requests: each attempt at another worker, and all but the first on a fresh
-    connection, since a second idle connection to a restarted worker is as dead as the first.
+    """Finds workers for requests. Each attempt goes to another worker if there is one. All attempts
+    but the first use a new connection, because a second idle connection to a restarted worker is
+    as dead as the first.
 
     One object serves all requests of a pool; each requester keeps the workers it has tried.
     """
@@ -21,7 +22,8 @@ class Attempts:
         self._pool = pool
 
     def first(self, requester: Requester, careful: bool) -> Upstream | None:
-        """A connection to the worker that the policy chooses; None: there is none to be had."""
+        """Return a connection to the worker that the policy chooses, or None if none is available.
+        `careful`: check an idle connection first, as the request cannot be repeated."""
         self._pool.budget.requests += 1
         worker = self._choose(requester)
         if worker is None:
@@ -33,10 +35,10 @@ class Attempts:
         return self._connect(worker, requester)
 
     def again(self, requester: Requester, failed: Upstream) -> Upstream | None:
-        """A connection to a worker that has not failed yet.
+        """Return a connection to a worker that has not failed this request, or None.
 
-        An idle connection that turns out dead says nothing about its worker: when there is no
-        other, that one gets a second chance.
+        An idle connection that turns out dead says nothing about its worker: the worker gets a
+        second attempt if there is no other worker, or if the client's session is with it.
         """
         worker = failed.worker
         requester.tried += (worker,)
@@ -44,7 +46,7 @@ class Attempts:
             return None
         pin = requester.pin
         if pin is not None and pin.home is worker:
-            if failed.reused and worker.serving:  # its session is there
+            if failed.reused and worker.serving:  # it has the client's session
                 return self._connect(worker, requester)
             pin.home = None
         other = self._untried(requester)
@@ -93,8 +95,8 @@ class Attempts:
         return worker
 
     def _home(self, requester: Requester) -> Worker | None:
-        """The worker that the client's session is with, if it can be asked now. One that is only
-        full keeps the session; one that is ejected, failed or leaving does not."""
+        """Return the worker of the client's session if it can take a request now. A worker that is
+        only full keeps the session; a worker that is ejected, failed or leaving loses it."""
         pin = requester.pin
         home = None if pin is None else pin.home
         if pin is None or home is None:
@@ -106,7 +108,8 @@ class Attempts:
         return None
 
     def _untried(self, requester: Requester) -> Worker | None:
-        """The next of the ring that may be asked: second choices go by weight alone."""
+        """Return the next worker of the ring that can take the request. The policy makes only the
+        first choice; the ring goes by weight alone."""
         choice = self._pool.table.choice
         if choice is None:
             return None

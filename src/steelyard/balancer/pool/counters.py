@@ -1,7 +1,7 @@
-"""Counters: what a worker has to do for this process.
+"""Counters: the counts of the exchanges that this process has with each worker.
 
-Only the data thread writes; the control thread reads without a lock. A reader may see one count
-of an exchange and not yet the other: counts only grow, so the next report makes up for it.
+Only the data thread writes the counts; the control thread reads them without a lock. A reader may
+see one count of an exchange and not yet another; the next report contains both.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from asyncio import AbstractEventLoop, Event
 
 from steelyard.core.report import BOUNDS
 
-LAST = len(BOUNDS)  # the bucket of what is slower than all bounds
+LAST = len(BOUNDS)  # the bucket for times above all bounds
 FIRST = BOUNDS[0]
-DOUBT = 2.0  # times, for each exchange beyond what a worker has ever answered
+DOUBT = 2.0  # factor of the cost for each exchange in flight beyond the requests answered
 DEAREST = 60.0  # seconds; no cost needs to be higher
 
 
 def bucket(seconds: float) -> int:
-    """The index of the histogram bucket that a response time falls into: bounds double."""
+    """Return the index of the histogram bucket of a response time; each bound is twice the last."""
     index, bound = 0, FIRST
     while seconds > bound and index < LAST:
         index += 1
@@ -27,7 +27,7 @@ def bucket(seconds: float) -> int:
 
 
 class Bell:
-    """Wakes the control thread from the data thread; before it hangs somewhere, it is silent."""
+    """Wakes the control thread from the data thread. Before `hang`, `ring` does nothing."""
 
     __slots__ = ("_event", "_loop")
 
@@ -36,16 +36,16 @@ class Bell:
         self._event: Event | None = None
 
     def hang(self, loop: AbstractEventLoop, event: Event) -> None:
-        """From now on `ring` sets this event."""
+        """Make `ring` set this event from now on."""
         self._event = event
         self._loop = loop
 
     def take_down(self) -> None:
-        """Be silent again: the control thread's loop is about to end."""
+        """Make `ring` do nothing again: the control thread's loop is about to end."""
         self._loop = None
 
     def ring(self) -> None:
-        """Say that there is something to report; from any thread."""
+        """Tell the control thread that there is something to report; any thread may call this."""
         loop, event = self._loop, self._event
         if loop is not None and event is not None:
             with contextlib.suppress(RuntimeError):  # the loop has just been closed
@@ -53,8 +53,8 @@ class Bell:
 
 
 class Tally:
-    """The counts of one worker, since it is known. Selectors choose by these, for every request:
-    so all that they ask for is a plain attribute."""
+    """The counts of one worker since this process knows it. Selectors read them for every request,
+    so every count is a plain attribute."""
 
     __slots__ = (
         "_bell",
@@ -77,44 +77,45 @@ class Tally:
     def __init__(self, bell: Bell) -> None:
         self._bell = bell
         self.inflight = 0
-        self.tunnels = 0  # those of them that have become tunnels
-        self.cost = 0.0  # estimated (latency.py), when the policy asks for it; 0: nothing is known
-        self.learned = 0.0  # what it was when last measured
-        self.seen = 0.0  # when it was last measured; 0: never
+        self.tunnels = 0  # exchanges in flight that have become tunnels
+        self.cost = 0.0  # the latency estimate that the policy uses (latency.py); 0: unknown
+        self.learned = 0.0  # the latency estimate after the last measurement
+        self.seen = 0.0  # the time of the last measurement; 0: never
         self.requests = 0
         self.failures = 0
         self.ejections = 0
         self.sent = 0  # bytes to the worker
-        self.received = 0  # bytes from it
+        self.received = 0  # bytes from the worker
         self.seconds = 0.0
         self.histogram = [0] * (len(BOUNDS) + 1)
         self.statuses = [0] * 10  # answers by the first digit of their status
-        self.leaving = False  # someone waits for the last exchange to end
+        self.leaving = False  # the agent waits for the last exchange to end
 
     def first_byte(self, seconds: float, status: int) -> None:
-        """Note how long the worker took to begin its answer, and of which kind that is."""
+        """Count an answer: the seconds until its first byte, and its status."""
         self.seconds += seconds
         self.histogram[bucket(seconds)] += 1
         self.statuses[status // 100] += 1
 
     def failed_try(self) -> None:
-        """A request that could not even be sent."""
+        """Count a request for which no connection could be opened."""
         self.requests += 1
         self.failures += 1
 
     def enter(self) -> None:
-        """One exchange more; only a lease calls this.
+        """Count one exchange more in flight; only a lease calls this.
 
-        With more of them than it has ever answered, a worker's cost is hardly known: an average,
-        or the luck of its first answers. Each of them makes it dearer, until the next answer, or a
-        slow worker would have a long line before anybody knows.
+        The cost of a worker with more exchanges in flight than it ever finished is uncertain: it
+        is the average of other workers, or rests on few answers. So each such exchange raises the
+        cost until the next answer. Otherwise a slow worker would get a long queue before its first
+        answer is measured.
         """
         self.inflight += 1
         if self.inflight > self.requests and self.cost < DEAREST:
             self.cost *= DOUBT
 
     def leave(self, failed: bool) -> None:
-        """One exchange less; only a lease calls this."""
+        """Count one exchange less in flight; only a lease calls this."""
         self.inflight -= 1
         self.requests += 1
         if failed:
@@ -124,7 +125,7 @@ class Tally:
 
 
 class Lease:
-    """A connection's place in its worker's in-flight count: held or not, so never counted twice."""
+    """The share of one connection in its worker's in-flight count, which never counts twice."""
 
     __slots__ = ("_held", "_tally")
 
@@ -133,13 +134,13 @@ class Lease:
         self._held = False
 
     def take(self) -> None:
-        """An exchange begins."""
+        """Count the beginning of an exchange."""
         if not self._held:
             self._held = True
             self._tally.enter()
 
     def release(self, failed: bool) -> None:
-        """It is over; a second call changes nothing."""
+        """Count the end of the exchange; a second call changes nothing."""
         if self._held:
             self._held = False
             self._tally.leave(failed)

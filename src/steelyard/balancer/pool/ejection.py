@@ -1,9 +1,10 @@
-"""Ejection: a worker that fails again and again is left alone for a while.
+"""Ejection: excludes a worker that fails again and again from the choice for a while.
 
-This is what a balancer sees for itself, so that it heals without its agent: a few failures in a
-row take a worker out of this balancer's picks; after a back-off that doubles with each time, one
-request is let through. If that succeeds the worker is back, if not it is out for longer. Never
-more than half of the fleet is out: when everything fails, the fault is not the workers'.
+Ejection uses only failures that the balancer itself sees, so it works without the agent. A few
+failures in a row eject a worker. After a back-off, which doubles with each ejection, one trial
+request goes to the worker. If the trial succeeds, the worker is in again; if it fails, the worker
+is out for longer. At most half of the fleet is out: when all workers fail, the cause is probably
+not the workers.
 
     in ──failures──► out ──back-off──► trial ──success──► in
                       ▲                  │
@@ -16,33 +17,33 @@ from collections.abc import Collection
 
 
 class Record:
-    """One worker's conduct. `strikes` is 0 for a good one, so that is all a good one costs."""
+    """The failures of one worker. For a worker without failures, callers check only `strikes`."""
 
     __slots__ = ("backoff", "strikes", "trial", "until")
 
     def __init__(self) -> None:
         self.strikes = 0  # failures since the last success
-        self.until = 0.0  # out until then; 0: in
-        self.backoff = 0.0  # the one that is served, or was last
-        self.trial = False  # one request is on its way, or was
+        self.until = 0.0  # the end of the ejection; 0: not ejected
+        self.backoff = 0.0  # seconds of the present or last ejection
+        self.trial = False  # a trial request was let through
 
     def __repr__(self) -> str:
         return f"Record({self.strikes} strikes, {'out' if self.until else 'in'})"
 
 
 class Ejector:
-    """Decides who is out. Time is handed in."""
+    """Decides which workers are ejected. The caller passes the time."""
 
     def __init__(self, after: int | None, first: float, longest: float) -> None:
-        self._after = after  # failures in a row; None: nobody is ever ejected
+        self._after = after  # failures in a row that eject a worker; None: no ejection
         self._first = first
         self._longest = longest
         self._out: set[Record] = set()
         self._most = 0
 
     def fleet(self, records: Collection[Record]) -> None:
-        """These are the workers there are; when too many of them are out, the first to have come
-        back anyway come back now."""
+        """Set the records of all present workers. If too many of them are out, readmit the workers
+        whose ejection would end first."""
         self._out.intersection_update(records)
         self._most = len(records) // 2
         for record in sorted(self._out, key=lambda record: record.until):
@@ -50,25 +51,25 @@ class Ejector:
                 self.succeeded(record)
 
     def failed(self, record: Record, now: float) -> bool:
-        """A request came to nothing; True when the worker is out from now on, or on."""
+        """Count a failed request; return True if it ejects the worker, or ejects it again."""
         record.strikes += 1
         if record.until:
-            # Of several that were under way when it was ejected, only the trial counts.
+            # Requests that began before the ejection do not count, only the trial does.
             return record.trial and self._eject(record, now)
         if self._after is None or record.strikes < self._after or len(self._out) >= self._most:
             return False
         return self._eject(record, now)
 
     def succeeded(self, record: Record) -> None:
-        """A whole answer: all is forgotten."""
+        """Clear the record: the worker gave a complete answer."""
         self._out.discard(record)
         record.strikes = 0
         record.until = record.backoff = 0.0
         record.trial = False
 
     def admits(self, record: Record, now: float) -> bool:
-        """Whether a request may go there. After the back-off one may, and takes the trial with it;
-        if nothing is heard of that one, another after as long again."""
+        """Whether a request may go to the worker. After the back-off one request may, as the trial.
+        If the trial brings no result, the next trial may begin after the same back-off."""
         if not record.until:
             return True
         if now < record.until:

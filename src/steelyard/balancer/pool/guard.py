@@ -1,9 +1,9 @@
-"""Guard: notices that a worker's port belongs to another user than before.
+"""Guard: notices that a worker's port now belongs to another user.
 
-A worker that dies leaves its port to whoever binds it next, and some milliseconds pass until the
-agent has told. Requests, with the cookies in them, would go to that program meanwhile. The agent
-has looked at the port's owner before it let the worker serve; a balancer notes the owner when the
-queue says so, and compares each new connection with that.
+When a worker dies, another program can bind its port, and some milliseconds pass until the agent
+has told the balancer of the death. Meanwhile requests, with their cookies, would go to that
+program. The agent has checked the port's owner before it let the worker serve. The balancer reads
+the owner when the queue first lets the worker serve, and compares each new connection with it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from steelyard.peer_owner import PeerOwners
 
 log = logging.getLogger(__name__)
 
-_TRUSTED = (0, os.geteuid())  # as the agent has it: `runtime.scan.may_own`
+_TRUSTED = (0, os.geteuid())  # the same users as in the agent's `runtime.scan.may_own`
 
 
 class Guard:
-    """Knows the user of one worker's port."""
+    """Checks that a worker's port still belongs to the user who owned it at first."""
 
     def __init__(self, owner: int, owners: PeerOwners) -> None:
         self._known = (None, owner, *_TRUSTED)
@@ -44,12 +44,12 @@ class Guards:
     """Makes the guards of workers on this machine, in the control thread."""
 
     def __init__(self) -> None:
-        self._asked: tuple[PeerOwners, PeerOwners] | None = None  # one for each thread
-        with suppress(OSError):  # a sandbox without sock_diag: nobody can tell
+        self._asked: tuple[PeerOwners, PeerOwners] | None = None  # control thread, data thread
+        with suppress(OSError):  # in a sandbox without sock_diag, owners are unknown
             self._asked = PeerOwners(), PeerOwners()
 
     def guard(self, family: int, address: tuple[str, int]) -> Guard | None:
-        """None: nobody can tell who listens there, as on another machine."""
+        """Return a guard, or None if the port's owner is unknown, as on another machine."""
         if (
             self._asked is None
             or not ipaddress.ip_address(address[0].partition("%")[0]).is_loopback

@@ -1,10 +1,11 @@
-"""Latency: estimates how long each worker takes, for the policies that ask for it.
+"""Latency: estimates how long each worker takes to answer, for the policies that use latency.
 
-Picks go by `cost`; `learned` is what answers have taught. They differ while a worker has more to do
-than it ever did (`Tally.enter`), and while it is left alone: then its cost fades, until it is low
-enough for a try. While tries are answered no slower than the faded cost has it, that one stands,
-and what was learned follows it halfway each time: slow workers, too, are quick now and then. The
-first try that is slower ends that.
+A policy chooses by `cost`; `learned` is the estimate from measured answers. The two differ in two
+cases. While a worker has more exchanges in flight than it ever finished, `Tally.enter` raises its
+cost. While a worker is idle, its cost fades, until the cost is low enough for the policy to try the
+worker again. While the answers are no slower than the faded cost predicts, the faded cost stays,
+and `learned` moves halfway towards it with each answer, because slow workers, too, are fast now and
+then. The first answer that is slower sets both from `learned`.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from typing import TypeAlias
 from steelyard.balancer.pool.counters import Tally
 from steelyard.select import fade, pace, peak, trust
 
-FAULT = 500  # an answer with a status from this on is a failure
-FAILED = inf  # seconds that a failure counts for: one that fails fast is not a fast one
-# Costs fade as fast as this many answers per second let them: where there are fewer, trying a slow
-# worker every few seconds would be a large part of all requests.
+FAULT = 500  # an answer with this status or a higher one is a failure
+FAILED = inf  # the seconds of a failure: a worker that fails fast is not a fast worker
+# Costs fade at full speed from this many answers per second on, and with fewer answers more slowly.
+# Otherwise, trying a slow worker every few seconds would be a large share of few requests.
 BRISK = 20.0
 
-SURE = 1.5  # what was learned is this close to the faded cost: no need for another try
+SURE = 1.5  # when `learned` is within this factor of the faded cost, it takes the faded cost
 
 Estimator: TypeAlias = Callable[[Tally, float, int, float], None]
 
 
 def by_pace(tally: Tally, seconds: float, line: int, now: float) -> None:
-    """Seconds per request in line; a failure counts only where it makes what is known worse."""
+    """Estimate the seconds per request in flight; ignore a failure if nothing is learned yet."""
     if seconds == FAILED and not tally.learned:
         return
     guess, known = tally.cost, tally.learned
@@ -43,7 +44,7 @@ def by_pace(tally: Tally, seconds: float, line: int, now: float) -> None:
 
 
 def by_peak(tally: Tally, seconds: float, line: int, now: float) -> None:
-    """Seconds per request, peaks first; the first observation replaces what was assumed."""
+    """Estimate the seconds per request with `peak`; the first answer replaces an assumed cost."""
     if seconds == FAILED:
         return
     tally.cost = peak(tally.learned, seconds, now - tally.seen) if tally.seen else seconds
@@ -55,10 +56,10 @@ ESTIMATORS: dict[str, Estimator] = {"shortest_wait": by_pace, "peak_ewma": by_pe
 
 
 def assume(tallies: Iterable[Tally]) -> None:
-    """Take those that nobody has measured for average.
+    """Give workers that were never measured the average cost of the others.
 
-    As long as nothing is known of a worker, it must look neither fast, or it would get everything
-    before its first answer, nor slow, or it would never be measured.
+    An unmeasured worker must not look fast, or it would get all requests before its first answer.
+    It must not look slow either, or it would never be measured.
     """
     tallies = list(tallies)
     known = [tally.learned for tally in tallies if tally.learned]
@@ -68,11 +69,11 @@ def assume(tallies: Iterable[Tally]) -> None:
 
 
 def forget(tallies: Collection[Tally], since: float, now: float, answers: int) -> None:
-    """Fade the costs of who was idle since then, while the others gave so many answers.
+    """Fade the costs of workers that were idle since `since`, when all workers gave `answers`.
 
-    No lower than to the best that is known: it is a guess, and not to look better than knowledge.
-    Called by the control thread: an observation that comes in between may be lost, and the next
-    one makes up for it.
+    A cost fades no lower than the lowest learned cost: a faded cost is a guess, and must not look
+    better than a measurement. The control thread calls this function, so a measurement of the data
+    thread at the same time may be lost; the next measurement makes up for it.
     """
     elapsed = min(now - since, answers / BRISK)
     best = min((tally.learned for tally in tallies if tally.learned), default=0.0)

@@ -1,6 +1,7 @@
-"""Limits: what the data thread asks of the settings for every request, in plain attributes.
+"""Limits: the settings that the data thread needs for every request, in plain attributes.
 
-Settings are read once; a model's attribute costs several times a slot's.
+The settings are copied once, because reading an attribute of the settings model costs several times
+as much as reading a slot.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from steelyard.config.settings import Gateway
 
 
 class Limits:
-    """Seconds, bytes and counts; none is −1."""
+    """Limits in seconds, bytes and counts; −1 means that there is no limit."""
 
     __slots__ = (
         "answer_timeout",

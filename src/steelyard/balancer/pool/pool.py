@@ -1,8 +1,8 @@
 """Pool: the workers of one application, and the requests that wait for one of them.
 
-Here is all that belongs to an application and not to a client: the table, the policy's needs, the
-retry budget, ejection, sticky sessions, latency estimates and the waiting requests. All of it runs
-in the data thread; the control thread only reads counts.
+The pool holds the state of an application that belongs to no single client: the table, the inputs
+of the policy, the retry budget, ejection, sticky sessions, latency estimates and the waiting
+requests. The pool runs in the data thread; the control thread only reads its counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class Pool:
-    """The workers that serve now, and what this process has learned of them."""
+    """The workers that serve now, and the state that this process keeps about them."""
 
     __slots__ = (
         "_waiting_time",
@@ -54,9 +54,9 @@ class Pool:
         self.bell = bell  # tells the control thread that there is something to report
         self.limits = Limits(settings)
         self.table: Table = EMPTY
-        self.keyed = settings.policy in KEYED  # the policy wants to know the client's address
+        self.keyed = settings.policy in KEYED  # the policy needs the client's address
         self.estimator = ESTIMATORS.get(settings.policy)  # None: the policy ignores latency
-        # The estimator of the default policy is called by name: as a C function when compiled.
+        # The default policy's estimator is called by its name: compiled, that is a C call.
         self.paced = settings.policy == "shortest_wait"
         self.room = settings.worker_concurrency or sys.maxsize  # exchanges at once, per worker
         self.budget = RetryBudget(settings.retry_budget / 100, loop.now)
@@ -82,11 +82,11 @@ class Pool:
     # Waiting requests
 
     def wait(self, requester: Requester, since: float) -> bool:
-        """Let a request wait for a worker with room; False when too many wait.
+        """Let a request wait for a worker with room; return False if too many requests wait.
 
-        Whether there is room is looked at after every round of events, of which there is one per
-        sweep at least. So nothing need be told of what made room: the end of an exchange, the end
-        of an ejection, or a new table.
+        The loop checks for room after every round of events, and has at least one round per sweep.
+        So nobody has to notify the waiting requests when an exchange ends, an ejection ends or a
+        new table arrives.
         """
         if not self.waiting.join(requester.asker, requester, since):
             return False
@@ -99,7 +99,7 @@ class Pool:
         waiting = self.waiting
         for requester in waiting.late(self.loop.now - self._waiting_time):
             requester.on_wait_over()
-        for _ in range(len(waiting)):  # each once at most: one that fails at once may wait again
+        for _ in range(len(waiting)):  # a request that fails at once may wait again
             if not waiting or not self._has_room():
                 break
             waiting.next().on_turn()
@@ -108,7 +108,8 @@ class Pool:
             self.loop.chore = None
 
     def _has_room(self) -> bool:
-        """An empty table has room, so that no request waits for a worker that may never come."""
+        """Whether a worker has room. An empty table counts as room, so that no request waits for a
+        worker that may never come."""
         now, room, serving = self.loop.now, self.room, self.table.serving
         return not serving or any(
             worker.tally.inflight < room and worker.record.until <= now for worker in serving
@@ -117,7 +118,8 @@ class Pool:
     # What is learned of workers
 
     def measured(self, tally: Tally, seconds: float, line: int) -> None:
-        """A worker took `seconds` to answer a request that was the `line`-th it had to do."""
+        """Record that a worker took `seconds` to answer, with `line` exchanges in flight when the
+        request joined them."""
         if self.estimator is None:
             return
         known = tally.seen
@@ -129,7 +131,7 @@ class Pool:
             assume([worker.tally for worker in self.table.serving])
 
     def struck(self, worker: Worker) -> None:
-        """A worker failed a request."""
+        """Record that a worker failed a request; eject the worker after too many failures."""
         record = worker.record
         if self.ejector.failed(record, self.loop.now):
             worker.tally.ejections += 1
@@ -141,7 +143,7 @@ class Pool:
             )
 
     def redeemed(self, worker: Worker) -> None:
-        """A worker that had failed gave a whole answer."""
+        """Clear the failures of a worker: it gave a complete answer."""
         if worker.record.until:
             log.warning("%s answers again", worker.name)
         self.ejector.succeeded(worker.record)

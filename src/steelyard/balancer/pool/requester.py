@@ -1,8 +1,8 @@
-"""Requester: one request, as the pool sees it.
+"""Requester: the interface of a request for the pool.
 
-The pool chooses a worker for a requester, may let it wait for one, and lends it a connection. The
-connection then tells the requester what happens on it: those methods begin with `on_`. An exchange
-is the requester of a balancer (exchange/exchange.py).
+The pool chooses a worker for a requester, may let the requester wait for a worker, and lends it a
+connection. The connection then reports its events to the requester, by the methods that begin with
+`on_`. In a balancer, an exchange is the requester (exchange/exchange.py).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from steelyard.balancer.pool.worker import Worker
 
 
 class Requester:
-    """What a request must tell the pool, and what it is told by the pool."""
+    """The attributes that the pool needs of a request, and the events that the pool reports."""
 
     __slots__ = ("crowded", "pin", "tried")
 
     tried: tuple[Worker, ...]  # the workers that have failed this request
-    crowded: bool  # a worker could have been asked, if it had had room
-    pin: Pin | None  # where the client's session is, with sticky sessions
+    crowded: bool  # a worker was skipped because it had no room
+    pin: Pin | None  # the worker of the client's session, with sticky sessions
 
     @property
     def asker(self) -> bytes:
@@ -28,51 +28,52 @@ class Requester:
     # From the waiting requests
 
     def on_turn(self) -> None:
-        """A worker has room for this request."""
+        """Begin this request: a worker has room."""
         raise NotImplementedError
 
     def on_wait_over(self) -> None:
-        """No worker had room in time."""
+        """Refuse this request: no worker had room in time."""
         raise NotImplementedError
 
     # From the connection
 
     def on_connected(self) -> None:
-        """The worker accepted the connection."""
+        """Send the request: the worker accepted the connection."""
         raise NotImplementedError
 
     def on_worker_writable(self) -> None:
-        """The worker can take more of the request."""
+        """Send more of the request: the worker's socket can take more."""
         raise NotImplementedError
 
     def flows(self) -> bool:
-        """Whether the worker's next bytes may go to the client unread, through the loop's pipe."""
+        """Whether the worker's next bytes may go to the client through the pipe, unparsed."""
         raise NotImplementedError
 
     def left(self) -> int:
-        """How many bytes of the answer may still go through the pipe."""
+        """Return how many bytes of the answer may still go through the pipe."""
         raise NotImplementedError
 
     def on_flow(self, count: int) -> None:
-        """So many bytes of the answer are in the loop's pipe."""
+        """Take `count` bytes of the answer from the loop's pipe."""
         raise NotImplementedError
 
     def on_answer(self, count: int) -> None:
-        """So many bytes of the answer are in the loop's buffer."""
+        """Take `count` bytes of the answer from the loop's buffer."""
         raise NotImplementedError
 
     def on_answer_end(self) -> None:
-        """The worker closed its side of the connection properly."""
+        """Handle the end of the answer: the worker closed its side with a FIN."""
         raise NotImplementedError
 
     def on_worker_gone(self) -> None:
-        """The connection failed: it was refused or reset, or closed without an answer."""
+        """Handle a failed connection: it was refused or reset, or closed without an answer."""
         raise NotImplementedError
 
     def on_worker_late(self) -> None:
-        """The worker did not accept, take, begin or go on in time."""
+        """Handle a missed deadline of the worker: to accept the connection, to take the request,
+        to begin the answer or to continue it."""
         raise NotImplementedError
 
     def on_mishap(self) -> None:
-        """The connection is given up after a bug of ours, or because the loop ends."""
+        """Handle the close of the connection after a bug in the balancer or the end of the loop."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Slow start: a new worker's weight rises, while its caches fill and its code warms up."""
+"""Slow start: raises a new worker's weight while its caches fill and its code warms up."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T", bound=Hashable)
 
-FIRST = 0.1  # of the weight, at once: a worker that gets nothing never warms up
-STEPS = 20  # a selector is made anew for each
+FIRST = 0.1  # share of the weight at the start: a worker without requests never warms up
+STEPS = 20  # a new selector is made for each step
 
 
 def ramp(age: float, seconds: float) -> float:
-    """The part of its weight that a worker of this age has, in steps."""
+    """Return the share of its weight that a worker of this age has; the share rises in steps."""
     if age >= seconds:
         return 1.0
     return FIRST + (1 - FIRST) * int(STEPS * age / seconds) / STEPS
 
 
 class SlowStart(Generic[T]):
-    """Remembers who came when.
+    """Remembers when each worker appeared.
 
-    Weights count relative to each other: in the first table all are new, and nobody is spared; of
-    a fleet that boots one worker after the other, those that came first carry little more.
+    Only the ratio of weights matters. In the first table all workers are new, so all have the same
+    factor. In a fleet whose workers boot one after the other, the first ones get only a little more
+    than the others.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -30,9 +31,9 @@ class SlowStart(Generic[T]):
         self._since: dict[T, float] = {}
 
     def enter(self, present: Set[T], now: float) -> None:
-        """These are there now; who leaves and comes back is new again."""
+        """Set the workers that are present; a worker that leaves and comes back is new again."""
         self._since = {one: self._since.get(one, now) for one in present}
 
     def factor(self, one: T, now: float) -> float:
-        """What its weight is to be multiplied with."""
+        """Return the factor of a worker's weight."""
         return ramp(now - self._since[one], self._seconds)

@@ -1,12 +1,13 @@
-"""Sticky: a client's session stays with one worker, by a cookie.
+"""Sticky: keeps a client's session with one worker, by a cookie.
 
-The cookie names the worker by a keyed digest (HMAC) of its name: nobody without the secret can
-make one or learn a name from one, and to read one is to look it up among those of the workers
-that serve. What is not found there (forged, garbled, of a worker that left) is as good as none.
-Every process with the same secret makes the same cookies.
+The cookie contains a keyed digest (HMAC) of the worker's name. Without the secret, nobody can forge
+a cookie or learn a worker's name from one. The balancer looks the digest up among the digests of
+the workers that serve. A cookie that is not found (forged, garbled, of a worker that left) counts
+as no cookie. All processes with the same secret make the same cookies.
 
-The cookie is between the client and us: a worker does not see it (HAProxy: `indirect`), and gets
-all other cookies byte for byte. Quotes mean nothing in a Cookie field (RFC 6265, 4.2.2 and 5.4).
+Only the client and the balancer see the cookie: it is removed from the request for the worker (as
+with `indirect` of HAProxy). The worker gets all other cookies unchanged. Quotes have no meaning in
+a Cookie field (RFC 6265, 4.2.2 and 5.4).
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from steelyard.balancer.pool.worker import Worker
 from steelyard.config.settings import Gateway
 from steelyard.errors import UsageError
 
-DIGEST = 16  # bytes: 128 bits are not guessed
+DIGEST = 16  # bytes: 128 bits cannot be guessed
 LEAST_SECRET = 16  # bytes
 
 
 class Sticky:
-    """The cookies of all workers that serve now. Belongs to the data thread."""
+    """The cookies of all workers that serve now. The object belongs to the data thread."""
 
     __slots__ = ("_name", "_names", "_secret", "_workers")
 
@@ -38,7 +39,7 @@ class Sticky:
         self._workers: dict[bytes, Worker] = {}
 
     def serve(self, workers: Iterable[Worker]) -> None:
-        """These are the workers that sessions can be with."""
+        """Set the workers that can have sessions."""
         known = self._names
         self._names = {
             worker: known.get(worker) or digest(self._secret, worker.name) for worker in workers
@@ -46,15 +47,15 @@ class Sticky:
         self._workers = {name: worker for worker, name in self._names.items()}
 
     def read(self, head: RequestHead, secure: bool) -> Pin:
-        """Take our cookie out of a request, and tell whose session it is."""
+        """Remove our cookie from a request, and return the session's pin."""
         text, value = without_cookie(head.text, self._name)
         head.rewrite(text)
         return Pin(self, self._workers.get(value), secure)
 
     def line(self, worker: Worker, secure: bool) -> bytes:
-        """The fields that give a client its cookie, and keep caches from giving it to others."""
+        """Return the fields that set the client's cookie and keep caches from sharing it."""
         name = self._names.get(worker)
-        if name is None:  # it has left since it was chosen
+        if name is None:  # the worker has left since it was chosen
             return b""
         last = b"; Secure" if secure else b""
         cookie = b"%b=%b; Path=/; HttpOnly; SameSite=Lax%b" % (self._name, name, last)
@@ -62,23 +63,23 @@ class Sticky:
 
 
 class Pin:
-    """Where one request's session is."""
+    """The session of one request, and its worker."""
 
     __slots__ = ("_secure", "_sticky", "home")
 
     def __init__(self, sticky: Sticky, home: Worker | None, secure: bool) -> None:
         self._sticky = sticky
         self._secure = secure
-        self.home = home  # None: whoever answers becomes it
+        self.home = home  # the session's worker; None: the worker that gets the request
 
     def goes_to(self, worker: Worker) -> bytes:
-        """The fields for the client when this worker is asked. A worker that only stands in for a
-        full one does not get the session."""
+        """Return the answer fields to add when this worker gets the request. A worker that only
+        substitutes for a full one does not get the session."""
         return b"" if self.home is not None else self._sticky.line(worker, self._secure)
 
 
 def make_sticky(settings: Gateway) -> Sticky | None:
-    """None when sessions are not asked for: then they cost nothing."""
+    """Return the sticky sessions, or None if the settings do not enable them."""
     if settings.sticky == "off":
         return None
     path = settings.sticky_secret
@@ -87,13 +88,13 @@ def make_sticky(settings: Gateway) -> Sticky | None:
 
 
 def digest(secret: bytes, name: str) -> bytes:
-    """A worker's name as only we can write it."""
+    """Return the digest of a worker's name, which nobody can compute without the secret."""
     whole = hmac.digest(secret, name.encode(), "sha256")
     return urlsafe_b64encode(whole[:DIGEST]).rstrip(b"=")
 
 
 def without_cookie(text: bytes, name: bytes) -> tuple[bytes, bytes]:
-    """A head without the cookie of this name, and its value; of several, the first's."""
+    """Return a head without the cookies of this name, and the value of the first of them."""
     if name not in text:
         return text, b""
     kept: list[bytes] = []
@@ -118,7 +119,7 @@ def _name(pair: bytes) -> bytes:
 
 
 def read_secret(path: Path) -> bytes:
-    """What signs the cookies."""
+    """Read the secret that signs the cookies."""
     try:
         secret = path.read_bytes().strip()
     except OSError as error:

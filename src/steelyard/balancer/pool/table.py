@@ -1,8 +1,9 @@
-"""Table: which workers get new requests, as one immutable object; and who makes it.
+"""Table: the workers that get new requests, as one immutable object; Directory: makes the tables.
 
-The directory lives in the control thread. It keeps a worker's counts and connections from queue to
-queue and gives out a new table for each; the data thread then swaps one reference. Between queues
-it is tended: weights rise (slow start), ejected workers come back, costs that nobody measures fade.
+The directory lives in the control thread. It keeps the counts and connections of a worker from one
+queue to the next, and makes a new table for each queue; the data thread then swaps one reference.
+Between two queues, `tend` updates the table: weights rise (slow start), ejected workers come back,
+and latency estimates of idle workers fade.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ from steelyard.core.lifecycle import SERVING
 from steelyard.core.queue import Entry, Queue
 from steelyard.select import KEYED, POLICIES, WeightedRing
 
-Place: TypeAlias = tuple[socket.AddressFamily, SocketAddress]  # where a worker listens, resolved
+Place: TypeAlias = tuple[socket.AddressFamily, SocketAddress]  # a worker's resolved address
 Shares: TypeAlias = list[tuple[Worker, float]]
 _Key = tuple[str, Place]
 
 
 class Choice:
-    """How the data thread chooses: the policy's first choice, and a ring of all for the next.
+    """The selectors of the data thread: the policy for first choices, and a ring of all workers for
+    further choices.
 
-    Who is ejected is not among the first choices, because some policies would find such an idle
-    worker over and over. When that is over (`tend`) it is, and gets its trial.
+    The policy does not see ejected workers, because some policies would choose such an idle worker
+    over and over. When an ejection is over (`tend`), the policy sees the worker again, which then
+    gets a trial request.
     """
 
     __slots__ = ("only", "pick", "ring")
@@ -40,14 +43,14 @@ class Choice:
         self.ring: WeightedRing[Worker] = WeightedRing(*_columns(shares), rng)
         members, weights = _columns(favoured)
         tallies = [each.tally for each in members]
-        self.only = tallies[0] if len(tallies) == 1 else None  # then nobody need be asked
-        # A policy with a key is given one, the others nothing: `Pool.keyed` knows.
+        self.only = tallies[0] if len(tallies) == 1 else None  # no policy is needed
+        # `pick` of a keyed policy takes a key, `pick` of the others nothing (`Pool.keyed`).
         chosen = KEYED[policy] if policy in KEYED else POLICIES[policy]
         self.pick: Callable[..., Member] = chosen(tallies, weights, rng).pick
 
 
 class Table:
-    """What the data thread serves from. Nothing in it changes once it is offered."""
+    """The workers that the data thread chooses from. A table never changes once it is offered."""
 
     __slots__ = ("choice", "closing", "ended", "epoch", "serving", "version")
 
@@ -63,16 +66,16 @@ class Table:
         self.epoch = epoch
         self.version = version
         self.serving = serving
-        self.choice = choice  # None: there is nobody to send a request to
-        self.ended = ended  # and not yet done with
-        self.closing = closing  # will be stopped in a moment, done with or not
+        self.choice = choice  # None: no worker can get a request
+        self.ended = ended  # workers that left the queue and are not forgotten yet
+        self.closing = closing  # workers that will be stopped soon, even with open exchanges
 
 
 EMPTY = Table("", 0, frozenset(), None)
 
 
 class Directory:
-    """Every worker this process knows or has unfinished business with."""
+    """All workers that the queue lists, or whose last counts are not reported yet."""
 
     def __init__(
         self, bell: Bell, rng: random.Random, limits: Gateway, guards: Guards | None = None
@@ -85,19 +88,19 @@ class Directory:
         self._slow_start: SlowStart[Worker] = SlowStart(limits.slow_start)
         self._workers: dict[_Key, Worker] = {}
         self._listed: frozenset[Worker] = frozenset()
-        self._named: set[str] = set()  # by the queues of this epoch
-        self._weights: Shares = []  # as the queue has them
-        self._shares: tuple[Shares, Shares] = ([], [])  # as they count now; of who is not ejected
+        self._named: set[str] = set()  # names of workers in the queues of this epoch
+        self._weights: Shares = []  # the weights in the queue
+        self._shares: tuple[Shares, Shares] = ([], [])  # present weights: of all, of not ejected
         self._choice: Choice | None = None
         self._tended = 0.0
-        self._answers = 0  # until then
+        self._answers = 0  # the number of answers at `_tended`
         self.latest = EMPTY
 
     def __iter__(self) -> Iterator[Worker]:
         return iter(list(self._workers.values()))
 
     def update(self, queue: Queue, places: Mapping[tuple[str, int], Place], now: float) -> Table:
-        """The table for this queue; workers whose place is unknown are left out."""
+        """Return the table for this queue, without the workers whose address is not resolved."""
         listed: set[Worker] = set()
         closing: set[Worker] = set()
         weights: Shares = []
@@ -127,7 +130,7 @@ class Directory:
         return self.latest
 
     def tend(self, now: float) -> Table | None:
-        """Between queues: a new table when time alone has changed something."""
+        """Return a new table if time alone has changed the weights or ejections, else None."""
         tallies = [worker.tally for worker in self]
         answers = sum(tally.requests for tally in tallies)
         forget(tallies, self._tended, now, max(0, answers - self._answers))
@@ -145,11 +148,12 @@ class Directory:
         return worker in self._listed
 
     def forget(self, worker: Worker) -> None:
-        """It left the queue and its last counts were reported."""
+        """Forget a worker that left the queue and whose last counts were reported."""
         self._workers = {key: other for key, other in self._workers.items() if other is not worker}
 
     def _ended(self, queue: Queue) -> frozenset[Worker]:
-        """Whom this agent has named before, and names no longer. A new one may not know all yet."""
+        """Return the workers that earlier queues of this epoch named and this queue does not. An
+        agent that has just started (a new epoch) may not know all workers yet."""
         named = {entry.name for entry in queue.workers}
         before = self._named if queue.epoch == self.latest.epoch else set()
         ended = frozenset(worker for worker in self if worker.name in before - named)
@@ -163,7 +167,8 @@ class Directory:
         return worker
 
     def _choose(self, now: float) -> bool:
-        """Unchanged shares keep their choice, and with it the place where the walk has come to."""
+        """Make a new choice if the shares have changed. Unchanged shares keep their choice, and so
+        the position of the ring."""
         shares = [
             (worker, weight * self._slow_start.factor(worker, now))
             for worker, weight in self._weights

@@ -1,4 +1,4 @@
-"""Upstream: one connection to a worker, connecting, busy with one exchange, or idle."""
+"""Upstream: one connection to a worker: it is connecting, busy with one exchange, or idle."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ MOMENT = 0.1  # seconds
 
 
 class Upstream(Connection):
-    """A connection to a worker. An idle one stays in the loop, so its end is seen at once."""
+    """A connection to a worker. The loop watches it while it is idle, and sees its end at once."""
 
     __slots__ = ("_lease", "_rested", "connecting", "line", "mark", "requester", "reused", "worker")
 
     def __init__(self, loop: Loop, worker: Worker, requester: Requester) -> None:
-        """Begin to connect; OSError when that fails at once."""
+        """Begin to connect; raise an OSError if that fails at once."""
         super().__init__(loop, _connect(worker), OUT)
         self.worker = worker
         self.requester: Requester | None = requester
         self.connecting = True
         self.reused = False
-        self._rested = 0.0  # since when it is idle
+        self._rested = 0.0  # when the connection became idle
         self.mark = 0  # `sent` when the present exchange began
         self._lease = Lease(worker.tally)
         self._lease.take()
-        self.line = worker.tally.inflight  # exchanges of the worker when this one joined them
+        self.line = worker.tally.inflight  # the worker's exchanges in flight, this one included
 
     @property
     def untouched(self) -> bool:
-        """Nothing of the present exchange has left us."""
+        """Whether no byte of the present exchange was sent to the worker."""
         return self.sent == self.mark
 
     def on_event(self, mask: int) -> None:
@@ -74,7 +74,7 @@ class Upstream(Connection):
         self.line = self.worker.tally.inflight
 
     def give_back(self, until: float) -> None:
-        """The exchange is over: wait for the next one."""
+        """End the exchange, and keep the connection idle for the next one."""
         self.requester = None
         self.deadline = until
         self._rested = self.loop.now
@@ -82,18 +82,19 @@ class Upstream(Connection):
         self._lease.release(failed=False)
 
     def give_up(self) -> None:
-        """A tunnel takes the connection over, and will drop it."""
+        """Hand the connection over to a tunnel, which will drop it."""
         self.requester = None
 
     def drop(self, failed: bool) -> None:
-        """The exchange is over, and so is this connection."""
+        """End the exchange and close the connection."""
         self.requester = None
         self._lease.release(failed)
         self.close()
 
     def quiet(self) -> bool:
-        """Whether the worker has neither closed this idle connection nor spoken out of turn. Of
-        one that was busy a moment ago the loop would know: its keep-alive time is not over."""
+        """Whether the worker has neither closed this idle connection nor sent anything on it. A
+        connection that was busy a moment ago is not checked: the worker's keep-alive time cannot
+        be over yet."""
         return self.loop.now - self._rested < MOMENT or is_quiet(self.fd)
 
     def _connected(self) -> None:
@@ -122,7 +123,7 @@ class Upstream(Connection):
             count = self.receive()
         if count == -2:
             return
-        if requester is None:  # idle: it closed, or spoke out of turn
+        if requester is None:  # idle: the worker closed, or sent bytes unasked
             self.abort()
         elif count > 0:
             self.worker.tally.received += count
@@ -136,12 +137,13 @@ class Upstream(Connection):
             requester.on_worker_gone()
 
     def _fill(self, requester: Requester) -> int:
-        """As `receive`, into the pipe: no more than the present body has, nor than the buffer
-        could take if the client does not."""
+        """Receive into the pipe: no more bytes than the body has left, and no more than fit into
+        the loop's buffer, which takes them if the client does not."""
         return self.loop.pipe.fill(self.fd, min(requester.left(), RECEIVE))
 
     def _broken(self) -> None:
-        """The worker is gone, perhaps after a whole answer, which the client is slow to take."""
+        """Handle a broken connection: read the bytes that came before it broke. While the client is
+        slow and reading is paused, only silence epoll."""
         if self.mask & IN:
             self._read()
         else:

@@ -1,8 +1,8 @@
 """WaitingRequests: requests that wait for a worker to have room.
 
-Requests of one client are served in the order in which they came; clients take turns, so that a
-client with a hundred requests does not keep the others from their first. Few requests may wait, and
-not for long: a client is better refused at once than after longer than a person would wait.
+The requests of one client are served in the order in which they came. Clients take turns, so that a
+client with a hundred requests does not delay the first request of other clients. Few requests may
+wait, and not for long: a refusal at once is better than one after a person has given up.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class WaitingRequests(Generic[T]):
-    """Every step is O(1): a dict is a queue that one can also leave from the middle."""
+    """A fair queue. `join`, `leave` and `next` are O(1), as a dict allows removal in the middle."""
 
     __slots__ = ("_joined", "_most", "_turns")
 
@@ -34,7 +34,7 @@ class WaitingRequests(Generic[T]):
         return next(iter(self._joined.values()))[1]
 
     def join(self, client: bytes, item: T, now: float) -> bool:
-        """Let a client's request wait behind its others; False when too many requests wait."""
+        """Add a request behind the client's others; return False if too many requests wait."""
         if len(self._joined) >= self._most:
             return False
         self._joined[item] = (client, now)
@@ -42,7 +42,7 @@ class WaitingRequests(Generic[T]):
         return True
 
     def leave(self, item: T) -> None:
-        """Take a request out, wherever it stands."""
+        """Remove a request from any position."""
         client, _ = self._joined.pop(item)
         own = self._turns[client]
         del own[item]
@@ -50,7 +50,7 @@ class WaitingRequests(Generic[T]):
             del self._turns[client]
 
     def next(self) -> T:
-        """Take out the next request; the client's others wait for its next turn."""
+        """Remove and return the next request; the client's others wait for its next turn."""
         client, own = next(iter(self._turns.items()))
         item = next(iter(own))
         self.leave(item)
@@ -59,7 +59,7 @@ class WaitingRequests(Generic[T]):
         return item
 
     def late(self, before: float) -> list[T]:
-        """Take out all requests that joined by then."""
+        """Remove and return the requests that joined at `before` or earlier."""
         late: list[T] = []
         for item, (_, since) in self._joined.items():
             if since > before:

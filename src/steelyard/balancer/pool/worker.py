@@ -1,4 +1,4 @@
-"""Worker: where requests can go, what it has to do for us, and our idle connections to it."""
+"""Worker: the address of a worker, its counts, and the idle connections to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int]
 
 
 class Connection(Stream):
-    """A connection to a worker, as the worker keeps it while it is idle (upstream.py)."""
+    """An idle connection as a `Worker` object keeps it; upstream.py implements it."""
 
     __slots__ = ()
 
@@ -24,7 +24,7 @@ class Connection(Stream):
 
 
 class Member(Tally):
-    """A worker's counts. Selectors choose among members, and do not know workers."""
+    """The counts of a worker. Selectors choose among members, and know nothing of workers."""
 
     __slots__ = ("worker",)
 
@@ -34,15 +34,15 @@ class Member(Tally):
 
     @property
     def name(self) -> str:
-        """The worker's place among others (consistent hash)."""
+        """The key that places the worker on the ring of the consistent hash."""
         return repr(self.worker)
 
 
 class Worker:
     """One worker at one address.
 
-    Made by the control thread; from then on idle connections and `serving` belong to the data
-    thread.
+    The control thread creates a worker; from then on, its idle connections and `serving` belong to
+    the data thread.
     """
 
     __slots__ = (
@@ -56,22 +56,22 @@ class Worker:
         self.name = name
         self.family = family
         self.address = address
-        self.guard: Guard | None = None  # None: whoever listens there is the worker
+        self.guard: Guard | None = None  # None: the port's owner is not checked
         self.tally = Member(bell, self)
         self.record = Record()
-        # A stack whose free places hold None. It does not shrink: a list that loses and gets back
-        # its only element with every request is allocated anew each time.
+        # The free places of this stack hold None. The list does not shrink, because a list that
+        # loses and regains its only element with every request is allocated anew each time.
         self._idle: list[Any] = []
         self._kept = 0  # idle connections on the stack
-        self._ended = 0  # how many of them have ended since
-        self.serving = False  # in the ring now
+        self._ended = 0  # how many connections on the stack have ended
+        self.serving = False  # whether the present table contains this worker
 
     def __repr__(self) -> str:
         return f"<Worker {self.name} at {self.address[0]}:{self.address[1]}>"
 
     @property
     def idle(self) -> list[Connection]:
-        """The idle connections, the one used last at the end."""
+        """The idle connections, the most recently used at the end."""
         return self._idle[: self._kept]
 
     def keep(self, connection: Connection) -> None:
@@ -83,10 +83,10 @@ class Worker:
         self._kept += 1
 
     def take(self, careful: bool) -> Connection | None:
-        """The connection used last, which is the least likely to be closed by the worker.
+        """Return the most recently used connection, which the worker is the least likely to close.
 
-        A `careful` taker cannot repeat its request: each connection is looked at first, because
-        the loop may not have come to the event yet that says it is closed.
+        `careful`: the request cannot be repeated. Then each connection is checked first, because
+        the loop may not have seen yet that the worker closed it.
         """
         while self._kept:
             self._kept -= 1
@@ -101,7 +101,7 @@ class Worker:
         return None
 
     def lost(self) -> None:
-        """An idle connection ended; ended ones are swept out when they are most of the stack."""
+        """Count an idle connection that ended; remove all ended ones when they are the majority."""
         self._ended += 1
         if 2 * self._ended > self._kept:
             self._idle = [connection for connection in self.idle if connection.open]
@@ -109,7 +109,7 @@ class Worker:
             self._ended = 0
 
     def leave(self) -> None:
-        """Out of the ring: no new request goes there, so idle connections are of no use."""
+        """Close the idle connections: the worker left the table and gets no new request."""
         self.serving = False
         left, self._idle = self.idle, []
         self._kept = self._ended = 0
