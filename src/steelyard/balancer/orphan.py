@@ -26,7 +26,7 @@ class Will(NamedTuple):
     """The resources that a balancer needs to outlive its supervisor."""
 
     channel: socket.socket  # reaches its end when the supervisor dies
-    path: Path  # of the hand-over socket
+    path: Path  # the path of the hand-over socket
     orphaned: Callable[[], None]  # called when the supervisor is gone
 
 
@@ -56,7 +56,7 @@ class Orphan(Handler):
             log.warning("the supervisor is gone; clients are served on")
 
     def expire(self) -> None:
-        """It waits for ever."""
+        """Do nothing: this handler has no deadline."""
 
     def abort(self) -> None:
         channel = self._will.channel
@@ -84,7 +84,7 @@ class HandOver(Handler):
                     log.warning("another user asked for the listening sockets, and got none")
 
     def expire(self) -> None:
-        """It waits for ever."""
+        """Do nothing: this handler has no deadline."""
 
     def abort(self) -> None:
         with suppress(OSError):

@@ -62,7 +62,7 @@ class Plane:
         """Accept clients from one more socket; call this before `run`."""
         Listener(self.front, listener)
 
-    # From any thread
+    # Methods that any thread may call
 
     def offer(self, table: Table) -> None:
         """Have the data thread use this table; the bell rings once it does."""
@@ -79,10 +79,10 @@ class Plane:
         self._replaced = True
         self._waker.wake()
 
-    # In the data thread
+    # Methods that only the data thread calls
 
     def run(self) -> None:
-        """Serve until stopped."""
+        """Serve clients until the loop stops, then abort what is left."""
         self.woken()
         try:
             self.loop.run()

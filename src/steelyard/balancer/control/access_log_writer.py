@@ -81,7 +81,7 @@ FORMATS: dict[str, Callable[[Note, float], str]] = {"json": as_json, "combined":
 
 
 class AccessLogWriter:
-    """Writes the notes of an access log to its file until it is finished."""
+    """Writes the notes of an access log to its file until `finish`."""
 
     def __init__(self, path: str, form: str, access_log: AccessLog) -> None:
         self._path = path
@@ -94,7 +94,7 @@ class AccessLogWriter:
         self._thread = threading.Thread(target=self._run, name="access-log", daemon=True)
 
     def start(self) -> None:
-        """Begin to write."""
+        """Start the thread."""
         self._thread.start()
 
     def finish(self, timeout: float) -> None:

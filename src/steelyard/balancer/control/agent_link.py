@@ -41,7 +41,7 @@ GRACE = 10.0
 OPEN_TIMEOUT = 5.0
 PING = 5.0  # seconds; an agent that vanished without a close is noticed within two pings
 LARGEST_QUEUE = 16 * 2**20
-LONGEST_REASON = 123  # octets, in a Close frame (RFC 6455, 5.5)
+LONGEST_REASON = 123  # octets of a reason in a Close frame (RFC 6455, 5.5)
 
 
 class AgentSource(NamedTuple):
@@ -93,7 +93,7 @@ class AgentLink:
                 wait = min(2 * wait, BACKOFF_MAX)
 
     def leave(self) -> None:
-        """Send the last report, if the link is up, and end."""
+        """End `run`, after a last report if the link is up."""
         self._leaving.set()
         self.news.set()
 

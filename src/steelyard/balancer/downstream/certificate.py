@@ -18,7 +18,7 @@ from steelyard.errors import MalformedError
 _BLOCK = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 _SEQUENCE, _OCTETS, _OID, _UTC_TIME = 0x30, 0x04, 0x06, 0x17
 _VERSION, _EXTENSIONS, _DNS_NAME = 0xA0, 0xA3, 0x82
-_ALTERNATIVE_NAMES = bytes.fromhex("551d11")  # 2.5.29.17
+_ALTERNATIVE_NAMES = bytes.fromhex("551d11")  # the OID 2.5.29.17
 
 
 class Certificate(NamedTuple):

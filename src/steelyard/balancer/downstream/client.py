@@ -23,13 +23,13 @@ class Client(Downstream):
         """Whether the client's address, or the one a PROXY header named, is a trusted proxy's."""
         raise NotImplementedError
 
-    # From the PROXY header
+    # Called by the PROXY header's handler
 
     def proxied(self, source: str | None, tls: bool, rest: bytes) -> None:
         """Take the client address from a PROXY header; `rest` is the data behind the header."""
         raise NotImplementedError
 
-    # From the TLS handshake
+    # Called by the TLS handshake's handler
 
     def secured(self, tls: Tls) -> None:
         """Use TLS from now on: the handshake is complete."""
@@ -43,14 +43,14 @@ class Client(Downstream):
         """Refuse a client that sent HTTP without TLS to a TLS port; `data` is what it sent."""
         raise NotImplementedError
 
-    # From the plane
+    # Called by the plane
 
     def hasten(self) -> None:
         """Close soon, as the balancer is stopping, unless a request is in progress. The delay lets
         a request that is on its way arrive."""
         raise NotImplementedError
 
-    # From the shedding
+    # Called by the shedding
 
     def standing(self) -> tuple[int, float]:
         """Return what the balancer waits for (a rank of shedding.py), and since when."""

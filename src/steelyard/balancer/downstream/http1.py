@@ -83,7 +83,7 @@ class Http1Client(Client):
         """Whether the client's address, or the one a PROXY header named, is a trusted proxy's."""
         return self._origin.trusted
 
-    # From the loop
+    # Called by the loop
 
     def on_event(self, mask: int) -> None:
         if mask & OUT and self.pending:
@@ -120,7 +120,7 @@ class Http1Client(Client):
             exchange.cancel()
         self.close()
 
-    # From the exchange
+    # Called by the exchange
 
     def refuse(self, status: int, reason: str, keep: bool, bodiless: bool) -> None:
         """Send an answer of our own that says why no worker answered."""
@@ -182,7 +182,7 @@ class Http1Client(Client):
         else:
             self.close()
 
-    # From the PROXY header
+    # Called by the PROXY header's handler
 
     def proxied(self, source: str | None, tls: bool, rest: bytes) -> None:
         """Take the client address from a PROXY header; that client may be less trusted than the
@@ -200,7 +200,7 @@ class Http1Client(Client):
             self.buffer = rest
             self._turn()
 
-    # From the handshake
+    # Called by the TLS handshake's handler
 
     def secured(self, tls: Tls) -> None:
         """Use TLS from now on, and read: the first request may be here already."""
@@ -220,7 +220,7 @@ class Http1Client(Client):
         self.buffer = data  # the access log reads the request from here
         self.refuse(400, "this port speaks TLS: ask for https://, not http://", False, False)
 
-    # From the plane
+    # Called by the plane and the shedding
 
     def hasten(self) -> None:
         """Close soon, as the balancer is stopping, unless a request is in progress. The delay lets

@@ -91,7 +91,7 @@ class Answer:
             out += self._interim(head)
         self._inbox = b""
         start = self._open(head, closing, behind)
-        return out + start if out else start  # after interim answers
+        return out + start if out else start  # `out` holds interim answers
 
     def left(self) -> int:
         """Return how many bytes of a body of known length are still to come."""

@@ -13,7 +13,7 @@ from steelyard.balancer.pool.worker import Worker
 
 log = logging.getLogger(__name__)
 
-NOTICE = 5.0  # seconds before the balancer's end in which tunnels are dismissed
+NOTICE = 5.0  # seconds from the dismissal of tunnels to the balancer's end
 
 
 def dismiss(loop: Loop, workers: Collection[Worker] | None = None) -> None:

@@ -11,7 +11,7 @@ from steelyard.config.settings import Gateway
 
 
 class Shared:
-    """The pool that exchanges take workers from, and the tools that they read and write with."""
+    """The pool, the settings, the parser of heads, the Date field and the access log."""
 
     __slots__ = (
         "access_log",

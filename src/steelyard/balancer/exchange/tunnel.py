@@ -106,7 +106,7 @@ class Tunnel:
         self.close()
 
     def settle(self) -> None:
-        """Close when both directions have ended."""
+        """Close the tunnel if both directions have ended."""
         if self._front.done and self._back.done:
             self.close()
 
@@ -147,7 +147,7 @@ class Side(Handler):
     def done(self) -> bool:
         return self.eof and self.shut
 
-    # From the loop
+    # Called by the loop
 
     def on_event(self, mask: int) -> None:
         stream = self.stream
@@ -164,7 +164,7 @@ class Side(Handler):
         self._tunnel.expire()
 
     def dismiss(self) -> bool:
-        """See `Tunnel.dismiss`."""
+        """Dismiss the tunnel (see `Tunnel.dismiss`)."""
         return self._tunnel.dismiss()
 
     def abort(self) -> None:
@@ -174,7 +174,7 @@ class Side(Handler):
         """Break the tunnel: the peer is gone and left no bytes to read."""
         self._tunnel.broken(self)
 
-    # From the tunnel and the other side
+    # Called by the tunnel and the other side
 
     def follow(self, first: Buffer) -> None:
         """Start to parse the peer's frames; their `first` octets were relayed before."""

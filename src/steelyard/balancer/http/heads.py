@@ -53,7 +53,7 @@ class RequestHead:
         self.length = -1  # Content-Length; −1: none
         self.hops = -1  # how many proxies may forward an OPTIONS or TRACE; −1: any number
         self.chunked = False
-        self.claims: list[tuple[int, bytes]] | None = None  # of its origin: kind, value
+        self.claims: list[tuple[int, bytes]] | None = None  # kinds and values
         self.request_id = b""  # set when the request is forwarded
         self.upgrade: list[bytes] | None = None  # the protocols that the client offers
         # With sticky sessions: the fields that set the client's cookie, or b"" if it has one.

@@ -81,7 +81,7 @@ def other_target(head: RequestHead, tls: bool) -> None:
     match = _ABSOLUTE.fullmatch(head.target)
     if match is not None:
         secure, host, path = match.groups()
-        if secure and not tls:  # RFC 9110, 7.4
+        if secure and not tls:  # RFC 9110, 7.4, demands this check
             raise BadMessageError(400, "an https target, but the connection is not secured")
         if not is_authority(host):
             raise BadMessageError(400, "bad authority in the request target")

@@ -15,7 +15,7 @@ _RESET = struct.pack("ii", 1, 0)  # SO_LINGER with a time of 0: close sends a RS
 
 
 class Layer:
-    """Encryption between a stream and its socket (tls.py)."""
+    """The interface of an encryption layer between a stream and its socket (tls.py)."""
 
     __slots__ = ()
 
@@ -133,7 +133,7 @@ class Stream(Handler):
             self.watch(self.mask | IN)
 
     def watch(self, mask: int) -> None:
-        """Wait for these events from now on."""
+        """Wait for the events in `mask` from now on."""
         if mask == self.mask or not self.open:
             return
         self.mask = mask

@@ -63,7 +63,7 @@ class Pool:
         self.ejector = Ejector(settings.eject_after, settings.eject_first, settings.eject_longest)
         self.sticky = make_sticky(settings)
         self.waiting: WaitingRequests[Requester] = WaitingRequests(settings.waiting)
-        self.waiting_since = inf  # when the first of the waiting requests joined them
+        self.waiting_since = inf  # when the oldest waiting request began to wait
         self._waiting_time = settings.waiting_time
         self.refused = 0  # requests that found no worker
 
@@ -115,7 +115,7 @@ class Pool:
             worker.tally.inflight < room and worker.record.until <= now for worker in serving
         )
 
-    # What is learned of workers
+    # Results of requests
 
     def measured(self, tally: Tally, seconds: float, line: int) -> None:
         """Record that a worker took `seconds` to answer, with `line` exchanges in flight when the

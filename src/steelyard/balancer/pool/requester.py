@@ -25,7 +25,7 @@ class Requester:
         """The client's address, for policies with a key and for turns among waiting clients."""
         raise NotImplementedError
 
-    # From the waiting requests
+    # Called by the waiting requests
 
     def on_turn(self) -> None:
         """Begin this request: a worker has room."""
@@ -35,7 +35,7 @@ class Requester:
         """Refuse this request: no worker had room in time."""
         raise NotImplementedError
 
-    # From the connection
+    # Called by the connection
 
     def on_connected(self) -> None:
         """Send the request: the worker accepted the connection."""

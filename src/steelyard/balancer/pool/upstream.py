@@ -12,7 +12,7 @@ from steelyard.balancer.pool.counters import Lease
 from steelyard.balancer.pool.requester import Requester
 from steelyard.balancer.pool.worker import Connection, Worker
 
-MOMENT = 0.1  # seconds
+MOMENT = 0.1  # seconds; a connection that became idle since then is not checked
 
 
 class Upstream(Connection):

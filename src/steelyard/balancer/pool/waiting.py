@@ -20,17 +20,17 @@ class WaitingRequests(Generic[T]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._joined: dict[T, tuple[bytes, float]] = {}  # in the order of joining
+        self._joined: dict[T, tuple[bytes, float]] = {}  # client and time, in the order of joining
         self._turns: dict[
             bytes, dict[T, None]
-        ] = {}  # by client; the client whose turn is next is first
+        ] = {}  # requests by client; the next turn is the first client's
 
     def __len__(self) -> int:
         return len(self._joined)
 
     @property
     def oldest(self) -> float:
-        """When the request that has waited longest joined."""
+        """The time at which the first request in the queue began to wait."""
         return next(iter(self._joined.values()))[1]
 
     def join(self, client: bytes, item: T, now: float) -> bool:
