@@ -1,4 +1,4 @@
-"""Instructions per request: a count of our balancer's work that no other load on the machine moves.
+"""Instructions per request: a count of our balancer's work that other load moves by 1–2 % at most.
 
 Each tree's balancer runs under valgrind's callgrind. Counting is switched on when the balancer is
 warm, and off after a fixed number of requests on one kept connection. Only the thread that serves

@@ -40,7 +40,7 @@ def bench_instructions(
     rounds: Annotated[int, typer.Option(min=1, max=100, help="Their median is told.")] = 3,
     json: JsonOption = False,
 ) -> None:
-    """Instructions per request of our balancer, whatever else the machine does (valgrind)."""
+    """Count instructions per request of our balancer (valgrind); other load moves them little."""
     trees = [*map(named, beside or []), Tree(HERE)]
     cases = chosen("case", case, CHOICES)
     with RichWatcher(Messages()) as watcher:
